@@ -1,0 +1,1 @@
+"""Everything that knows the harness: task YAMLs, the store, models and commands."""

@@ -1,0 +1,1 @@
+"""BlackSwanSuite: prompts and scoring as the harness calls them."""

@@ -1,0 +1,1 @@
+"""CausalVQA: prompts and scoring as the harness calls them."""

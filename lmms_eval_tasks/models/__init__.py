@@ -1,0 +1,1 @@
+"""Harness models that need no weights: sample_observer, random_choice, frequent_choice."""

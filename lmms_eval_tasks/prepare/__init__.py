@@ -1,0 +1,1 @@
+"""From a benchmark's release to the store."""

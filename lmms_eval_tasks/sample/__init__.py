@@ -1,0 +1,1 @@
+"""The sample benchmark: drawn videos and questions with known answers."""

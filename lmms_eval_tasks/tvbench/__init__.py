@@ -1,0 +1,1 @@
+"""TVBench (TOMATO): prompts and scoring as the harness calls them."""

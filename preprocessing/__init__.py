@@ -1,0 +1,1 @@
+"""Videos in, clips out: sampling, frame conditions, joining and splitting."""
