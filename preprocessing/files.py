@@ -1,0 +1,215 @@
+"""Files that are made once, appear whole or not at all, and are named by content."""
+
+from __future__ import annotations
+
+import contextlib
+import functools
+import hashlib
+import os
+import re
+import secrets
+import socket
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import filelock
+
+LOCK_TIMEOUT_SECONDS = 900.0
+"""How long `make_once` waits for another process before it makes the file itself."""
+
+_ID_BYTES = 8
+_CHUNK_BYTES = 1 << 20
+_STALE_SECONDS = 24 * 3600.0
+_MARK = ".part"
+_TEMPORARY = re.compile(r"^\..*\.part-(?P<host>[0-9a-f]{8})-(?P<pid>\d+)-[0-9a-f]{8}(\.[^.]*)?$")
+
+
+@functools.lru_cache(maxsize=1)
+def _host() -> str:
+    """Eight hexadecimal digits that stand for this machine (names may hold odd characters)."""
+    name = socket.gethostname().encode("utf-8", "surrogateescape")
+    return hashlib.blake2b(name, digest_size=4).hexdigest()
+
+
+def _temporary_stem(target: Path) -> str:
+    # File systems allow 255 bytes a name; the marks added below need about 40 of them.
+    stem = target.name
+    if len(os.fsencode(stem)) > 150:
+        stem = hashlib.blake2b(os.fsencode(stem), digest_size=16).hexdigest()
+    return f".{stem}{_MARK}-"
+
+
+@contextlib.contextmanager
+def atomic_path(target: Path) -> Iterator[Path]:
+    """Give a temporary name to write to, and move it over the target on success.
+
+    The temporary file lies in the target's folder (made where it is missing), is hidden, keeps
+    the target's suffix, and carries the machine, the process and a random number, so that no
+    two writers meet. A reader sees the old target, none, or the whole new one.
+
+    Args:
+        target: Where the finished file is to stand. An existing file is replaced.
+
+    Yields:
+        The path to write to. The body must create it.
+
+    Raises:
+        FileNotFoundError: The body ended without creating the file.
+        OSError: The folder cannot be written.
+    """
+    target = Path(target)
+    target.parent.mkdir(parents=True, exist_ok=True)
+    unique = f"{_host()}-{os.getpid()}-{secrets.token_hex(4)}"
+    temporary = target.parent / f"{_temporary_stem(target)}{unique}{target.suffix}"
+    try:
+        yield temporary
+        if not temporary.exists():
+            raise FileNotFoundError(f"Nothing was written for {target}.")
+        temporary.replace(target)
+    finally:
+        # After success the name is gone; after a failure of any kind it must go.
+        with contextlib.suppress(OSError):
+            temporary.unlink(missing_ok=True)
+
+
+def _process_lives(pid: int) -> bool:
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    except OSError:
+        return True
+    return True
+
+
+def remove_stale(folder: Path, target: Path | None = None) -> list[Path]:
+    """Remove temporary files that killed processes left behind.
+
+    A file goes if its process on this machine no longer lives, or, where it was written by
+    another machine, if it has not changed for a day.
+
+    Args:
+        folder: The folder to look in; folders below it are left alone.
+        target: Look only at what was written for this target.
+
+    Returns:
+        The files removed.
+    """
+    removed = []
+    prefix = _temporary_stem(target) if target is not None else "."
+    try:
+        names = os.listdir(folder)  # noqa: PTH208 - one system call on a large shared folder
+    except OSError:
+        return []
+    for name in names:
+        match = _TEMPORARY.match(name) if name.startswith(prefix) else None
+        if match is None:
+            continue
+        path = folder / name
+        with contextlib.suppress(OSError):
+            if match["host"] == _host():
+                stale = not _process_lives(int(match["pid"]))
+            else:
+                stale = time.time() - path.stat().st_mtime > _STALE_SECONDS
+            if stale:
+                path.unlink()
+                removed.append(path)
+    return removed
+
+
+@functools.lru_cache(maxsize=65536)
+def _content_id(path: str, size: int, mtime_ns: int) -> str:
+    digest = hashlib.blake2b(digest_size=_ID_BYTES)
+    with Path(path).open("rb") as stream:
+        while chunk := stream.read(_CHUNK_BYTES):
+            digest.update(chunk)
+    return digest.hexdigest()
+
+
+def content_id(path: Path) -> str:
+    """Return a short name for what a file holds, whatever the file is called.
+
+    Args:
+        path: A readable file.
+
+    Returns:
+        16 hexadecimal digits (64 bits of BLAKE2b over the whole file). Within a process the
+        file is read again only when its size or its time of change differ.
+
+    Raises:
+        OSError: The file is missing or cannot be read.
+    """
+    status = os.stat(path)  # noqa: PTH116 - follows links, accepts any path-like value
+    return _content_id(os.path.abspath(path), status.st_size, status.st_mtime_ns)  # noqa: PTH100
+
+
+def make_once(target: Path, make: Callable[[Path], None]) -> Path:
+    """Return a file, making it first if it is not there, once among many processes.
+
+    Processes on one folder agree through a lock file beside the target. The kernel frees such
+    a lock when its holder dies, so that no stale lock remains; on a file system that knows no
+    locks a lock file that names its process is used, and one that is not freed in
+    `LOCK_TIMEOUT_SECONDS` is passed over. Locking only saves work: the file is moved into place
+    whole, so that even two makers at once would do no harm.
+
+    Args:
+        target: The file that is wanted. If it exists, nothing is done.
+        make: Writes the file to the temporary path that it is given.
+
+    Returns:
+        The target.
+
+    Raises:
+        OSError: The folder cannot be written.
+        Exception: Whatever `make` raises; the target is then not there.
+    """
+    target = Path(target)
+    if target.exists():
+        return target
+    target.parent.mkdir(parents=True, exist_ok=True)
+    with lock(target):
+        if target.exists():
+            return target
+        remove_stale(target.parent, target)
+        with atomic_path(target) as temporary:
+            make(temporary)
+    return target
+
+
+@contextlib.contextmanager
+def lock(target: Path) -> Iterator[bool]:
+    """Hold the lock of a target while the body runs.
+
+    The lock file is removed at the end. A process that still waits on the removed file may then
+    run beside one that made a new lock file: whoever gets the lock must look at the target again
+    and must write it with `atomic_path`.
+
+    Args:
+        target: The file that the lock is for; it need not exist.
+
+    Yields:
+        Whether the lock is really held. It is not where the file system knows no locks, or
+        where another process held it for `LOCK_TIMEOUT_SECONDS`.
+    """
+    stem = _temporary_stem(target).removesuffix(f"{_MARK}-")
+    path = target.parent / f"{stem}.lock"
+    held: filelock.BaseFileLock | None = None
+    for kind in (filelock.FileLock, filelock.SoftFileLock):
+        candidate = kind(path, timeout=LOCK_TIMEOUT_SECONDS)
+        try:
+            candidate.acquire(poll_interval=0.02)
+        except filelock.Timeout:
+            break
+        except (NotImplementedError, OSError):
+            continue
+        held = candidate
+        break
+    try:
+        yield held is not None
+    finally:
+        if held is not None:
+            # Removed while still held, so that the file removed is the one that is locked.
+            with contextlib.suppress(OSError):
+                path.unlink(missing_ok=True)
+            held.release(force=True)
