@@ -1,0 +1,265 @@
+"""What a video file is, and whether it can be decoded."""
+
+from __future__ import annotations
+
+import functools
+import os
+import stat
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+import av
+import av.error
+
+_FALLBACK_RATE = Fraction(25)
+
+# Only formats that hold their own pictures: playlists (hls, concat, dash) would read other files
+# and a plain text would be drawn as a picture (tty).
+_FORMATS = (
+    "mov,mp4,m4a,3gp,3g2,mj2,matroska,webm,avi,mpeg,mpegts,mpegvideo,m4v,h264,hevc,h263,av1,obu,"
+    "ivf,flv,asf,gif,apng,ogg,mjpeg,mxf,nut,dv,rm,swf,yuv4mpegpipe,wtv,png_pipe,jpeg_pipe,"
+    "webp_pipe,bmp_pipe,mp3,wav,aac,flac"
+)
+
+
+class VideoError(Exception):
+    """A video cannot be used; the message is one sentence that names the file and the reason."""
+
+
+@dataclass(frozen=True)
+class VideoInfo:
+    """Facts about the first video stream of a file.
+
+    Attributes:
+        width: Width in pixels as displayed, that is after rotation.
+        height: Height in pixels as displayed.
+        frames: Number of frames: from `verify` exact, from `probe` what the header says or, if
+            it does not, duration times rate (0 where neither is known).
+        fps: Mean frames per second (25 where the file does not say).
+        duration: Length in seconds of the video stream.
+        codec: Name of the codec, e.g. `h264`.
+        pixel_format: Name of the pixel format, e.g. `yuv420p`.
+        rotation: Degrees by which a player turns the picture counterclockwise: 0, 90, 180, 270
+            or, for the rare others, any number in 0..359.
+        has_audio: Whether the file has an audio stream.
+    """
+
+    width: int
+    height: int
+    frames: int
+    fps: Fraction
+    duration: float
+    codec: str
+    pixel_format: str
+    rotation: int
+    has_audio: bool
+
+
+@contextmanager
+def open_video(path: Path) -> Iterator[tuple[Any, Any]]:
+    """Open a video file for decoding, with every fault as a `VideoError`.
+
+    Args:
+        path: The file.
+
+    Yields:
+        The container and its first video stream (PyAV objects), decoding set to use threads.
+
+    Raises:
+        VideoError: The file is missing, empty, no video, or the body met a fault in its data.
+    """
+    path = Path(path)
+    _check_file(path)
+    container = None
+    try:
+        # An absolute path is never taken for a protocol ("a:b.mp4"), whatever the file's name.
+        container = av.open(
+            os.path.abspath(path),  # noqa: PTH100 - keeps links, as the user named them
+            options={"format_whitelist": _FORMATS},
+            metadata_errors="ignore",
+        )
+        # A cover picture of a sound file is a video stream of one frame that no player plays.
+        streams = [stream for stream in container.streams.video if not _is_cover(stream, container)]
+        if not streams:
+            raise VideoError(f"{path} has no video stream.")
+        stream = streams[0]
+        # A stream of a codec that this build cannot decode has no codec context.
+        if stream.codec_context is None or not stream.codec_context.name:
+            raise VideoError(f"{path} holds video in a codec that cannot be decoded.")
+        stream.thread_type = "AUTO"
+        yield container, stream
+    except (av.error.FFmpegError, ValueError, EOFError) as error:
+        raise VideoError(f"{path} cannot be decoded: {_reason(error)}.") from None
+    except OSError as error:
+        if isinstance(error, FileNotFoundError) and path.exists():
+            raise
+        raise VideoError(f"{path} cannot be read: {_reason(error)}.") from None
+    finally:
+        if container is not None:
+            container.close()
+
+
+def decode(container: Any, stream: Any) -> Iterator[Any]:
+    """Yield the decoded frames of a stream in display order.
+
+    Args:
+        container: The open container, at its beginning.
+        stream: The video stream.
+
+    Yields:
+        PyAV video frames.
+    """
+    yield from container.decode(stream)
+
+
+def probe(path: Path) -> VideoInfo:
+    """Read a video's header and its first frame.
+
+    Args:
+        path: The file.
+
+    Returns:
+        The facts; `frames` is what the header says.
+
+    Raises:
+        VideoError: The file cannot be used, and why.
+    """
+    with open_video(path) as (container, stream):
+        frame = next(decode(container, stream), None)
+        if frame is None:
+            raise VideoError(f"{path} holds no frame that can be decoded.")
+        return _info(container, stream, frame)
+
+
+def verify(path: Path) -> VideoInfo:
+    """Decode every frame of a video.
+
+    Args:
+        path: The file.
+
+    Returns:
+        The facts; `frames` is the number of frames decoded.
+
+    Raises:
+        VideoError: The file cannot be used, or data is missing or damaged anywhere in it.
+    """
+    first = None
+    frames = packets = 0
+    with open_video(path) as (container, stream):
+        for packet in container.demux(stream):
+            if packet.size:
+                packets += 1
+                if packet.is_corrupt:
+                    raise VideoError(
+                        f"{path} is truncated or damaged: data is missing after {frames} frames."
+                    )
+            for frame in packet.decode():
+                if first is None:
+                    first = frame
+                frames += 1
+        if first is None:
+            raise VideoError(f"{path} holds no frame that can be decoded.")
+        # Only this family of formats lists every packet in its header. Frames are not compared:
+        # an edit list may hide some of them on purpose.
+        if container.format.name.startswith("mov") and packets < stream.frames:
+            raise VideoError(
+                f"{path} is truncated: its header promises {stream.frames} frames, "
+                f"{packets} are there."
+            )
+        return replace(_info(container, stream, first), frames=frames)
+
+
+def check(path: Path) -> str:
+    """Say whether a video can be opened and its first frame decoded.
+
+    The answer is kept for as long as the file's size and time of change stay the same.
+
+    Args:
+        path: The file.
+
+    Returns:
+        The empty text, or the reason in one sentence.
+    """
+    try:
+        status = os.stat(path)  # noqa: PTH116 - follows links, accepts any path-like value
+    except OSError:
+        return _check(os.fspath(path), -1, -1)
+    return _check(os.fspath(path), status.st_size, status.st_mtime_ns)
+
+
+def _check_uncached(path: str) -> str:
+    try:
+        probe(Path(path))
+    except VideoError as error:
+        return str(error)
+    return ""
+
+
+@functools.lru_cache(maxsize=65536)
+def _check_cached(path: str, size: int, mtime_ns: int) -> str:
+    return _check_uncached(path)
+
+
+def _check(path: str, size: int, mtime_ns: int) -> str:
+    # A file that is not there may come: that answer is not kept.
+    return _check_uncached(path) if size < 0 else _check_cached(path, size, mtime_ns)
+
+
+def _check_file(path: Path) -> None:
+    try:
+        status = path.stat()
+    except FileNotFoundError:
+        raise VideoError(f"{path} does not exist.") from None
+    except (OSError, RuntimeError, ValueError) as error:
+        # RuntimeError: a loop of links, before Python 3.13; ValueError: a null character.
+        raise VideoError(f"{path} cannot be read: {_reason(error)}.") from None
+    if stat.S_ISDIR(status.st_mode):
+        raise VideoError(f"{path} is a folder, not a video file.")
+    if not stat.S_ISREG(status.st_mode):
+        # Opening a pipe would wait for a writer for ever.
+        raise VideoError(f"{path} is not a regular file.")
+    if status.st_size == 0:
+        raise VideoError(f"{path} is empty.")
+
+
+def _is_cover(stream: Any, container: Any) -> bool:
+    disposition = getattr(stream, "disposition", None)
+    attached = getattr(type(disposition), "attached_pic", None)
+    return bool(attached is not None and disposition & attached and container.streams.audio)
+
+
+def _info(container: Any, stream: Any, frame: Any) -> VideoInfo:
+    fps = Fraction(stream.average_rate or stream.guessed_rate or _FALLBACK_RATE)
+    if stream.duration and stream.time_base:
+        duration = float(stream.duration * stream.time_base)
+    elif container.duration:
+        duration = container.duration / av.time_base
+    else:
+        duration = float(stream.frames / fps)
+    rotation = round(getattr(frame, "rotation", 0) or 0) % 360
+    width, height = frame.width, frame.height
+    if rotation in (90, 270):
+        width, height = height, width
+    return VideoInfo(
+        width=width,
+        height=height,
+        frames=stream.frames or round(duration * fps),
+        fps=fps,
+        duration=duration,
+        codec=stream.codec_context.name,
+        pixel_format=frame.format.name,
+        rotation=rotation,
+        has_audio=bool(container.streams.audio),
+    )
+
+
+def _reason(error: BaseException) -> str:
+    """The words of an error, without number, path and full stop."""
+    if isinstance(error, av.error.InvalidDataError):
+        return "its data is damaged or cut off, or it is no video"
+    text = getattr(error, "strerror", None) or str(error) or type(error).__name__
+    return str(text).strip().rstrip(".").replace("\n", " ")
