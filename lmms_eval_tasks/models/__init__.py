@@ -1,1 +1,35 @@
 """Harness models that need no weights: sample_observer, random_choice, frequent_choice."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from lmms_eval.models.registry_v2 import ModelManifest
+
+__all__ = ["manifests"]
+
+_CLASSES = {
+    "sample_observer": ("sample_observer", "SampleObserver"),
+    "random_choice": ("baselines", "RandomChoice"),
+    "frequent_choice": ("baselines", "FrequentChoice"),
+}
+
+
+def manifests() -> list[ModelManifest]:
+    """Announce the models to the harness (entry point group ``lmms_eval.models``).
+
+    Returns:
+        One manifest per model, each with a simple and a chat class; the classes
+        themselves are imported only when the harness asks for one by name.
+    """
+    from lmms_eval.models.registry_v2 import ModelManifest
+
+    return [
+        ModelManifest(
+            model_id=name,
+            simple_class_path=f"{__name__}.{module}.{cls}",
+            chat_class_path=f"{__name__}.{module}.{cls}Chat",
+        )
+        for name, (module, cls) in _CLASSES.items()
+    ]
