@@ -1,0 +1,78 @@
+# Each target makes its own virtual environment if there is none, and installs what it needs.
+# PYTHON names the interpreter to make it with (3.10 to 3.12).
+PYTHON ?= python3
+VENV ?= .venv
+JOBS ?= 2
+DEMO ?= demo
+
+BIN := $(VENV)/bin
+SHELL := /bin/bash
+.SHELLFLAGS := -eu -o pipefail -c
+.DELETE_ON_ERROR:
+.PHONY: demo test lint bench clean help
+
+help:
+	@echo "make demo   install, write the sample benchmark, run it, hold it against known answers"
+	@echo "make test   install with the development tools and run all tests"
+	@echo "make lint   ruff, ruff format and mypy --strict on the three packages"
+	@echo "make bench  print the benchmarks' figures and ratios"
+	@echo "make clean  remove what the other targets wrote, the virtual environment included"
+
+$(BIN)/python:
+	$(PYTHON) -c 'import sys; sys.exit(0 if (3, 10) <= sys.version_info[:2] <= (3, 12) else "Python 3.10 to 3.12 is needed, this is " + sys.version.split()[0] + "; name another with: make PYTHON=python3.11")'
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --upgrade pip
+	# uv installs the same packages several times faster; pip does where it cannot be had.
+	$(BIN)/python -m pip install --quiet uv || true
+
+# $(call install,WHAT): installs with uv, or with pip where uv is absent or fails.
+define install
+	@echo "Installing $(1) (about 6 GB with torch; minutes where nothing is cached) ..."
+	@if ! { [ -x $(BIN)/uv ] && $(BIN)/uv pip install --quiet --python $(BIN)/python -e '$(1)'; }; \
+	then $(BIN)/python -m pip install --quiet -e '$(1)'; fi
+endef
+
+$(VENV)/.core: pyproject.toml | $(BIN)/python
+	$(call install,.)
+	@touch $@
+
+$(VENV)/.dev: pyproject.toml | $(BIN)/python
+	$(call install,.[dev,handpick])
+	@touch $@ $(VENV)/.core
+
+$(DEMO)/store/causalvqa/manifest.json: $(VENV)/.core
+	$(BIN)/video-reasoning sample --out $(DEMO)
+
+demo: export VIDEO_REASONING_HOME := $(abspath $(DEMO))/store
+demo: export HF_HUB_OFFLINE := 1
+demo: $(DEMO)/store/causalvqa/manifest.json
+	@rm -rf $(DEMO)/results
+	@for model in sample_observer random_choice; do \
+	  echo; echo "== lmms_eval --model $$model"; \
+	  $(BIN)/lmms_eval --model $$model \
+	    --tasks blackswan_detective_mcq,tvbench_tomato_direction,causalvqa_debug \
+	    --output_path $(DEMO)/results --log_samples --verbosity WARNING \
+	    2>$(DEMO)/$$model.log || { tail -n 40 $(DEMO)/$$model.log; exit 1; }; \
+	done
+	@echo; echo "== video-reasoning check-sample $(DEMO)/results"
+	@$(BIN)/video-reasoning check-sample $(DEMO)/results
+
+test: $(VENV)/.dev
+	HF_HUB_OFFLINE=1 $(BIN)/python -m pytest -n $(JOBS) --dist loadgroup
+
+lint: $(VENV)/.dev
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	# Type checkers do not follow an editable install's mapping of folders to import names.
+	@mkdir -p .types/video_reasoning
+	@ln -sfn ../../metrics .types/video_reasoning/metrics
+	@ln -sfn ../../preprocessing .types/video_reasoning/preprocessing
+	@ln -sfn ../../lmms_eval_tasks .types/video_reasoning/tasks
+	MYPYPATH=.types $(BIN)/mypy --strict -p video_reasoning.metrics \
+	  -p video_reasoning.preprocessing -p video_reasoning.tasks
+
+bench: $(VENV)/.dev
+	@for script in tests/benchmarks/bench_*.py; do echo "== $$script"; $(BIN)/python $$script; done
+
+clean:
+	rm -rf $(VENV) $(DEMO) .types build *.egg-info .pytest_cache .mypy_cache .ruff_cache

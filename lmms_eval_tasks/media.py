@@ -1,0 +1,99 @@
+"""From a row of ``questions.parquet`` to what a model is shown.
+
+A model that is handed a path to a missing or broken video dies, and the whole run with it; a
+model that is handed nothing answers blind and is scored as if it had seen the video. So an
+item whose video cannot be shown gets a black placeholder clip, is reported as missing, and is
+left out of the accuracy (see :mod:`video_reasoning.tasks.scoring`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from loguru import logger
+
+from video_reasoning.preprocessing.conditions import Condition, visuals
+from video_reasoning.preprocessing.files import make_once
+from video_reasoning.preprocessing.video import VideoError, check
+from video_reasoning.tasks import store
+
+PLACEHOLDER_FRAMES = 16
+"""Frames of the placeholder clip: no sampler in the harness asks for so many that it fails."""
+
+
+def video_path(benchmark: str, document: Mapping[str, Any]) -> Path:
+    """Path of the video that a document is about."""
+    return store.benchmark_folder(benchmark) / str(document.get("video") or "")
+
+
+def problem(benchmark: str, document: Mapping[str, Any]) -> str:
+    """Why a document's video cannot be shown, or the empty text where it can.
+
+    What ``prepare`` found (it decodes every frame) comes first; a file that has gone or been
+    damaged since is found by opening it and decoding its first frame.
+    """
+    known = str(document.get("problem") or "")
+    if known:
+        return known
+    if not document.get("video"):
+        return "the question names no video"
+    return check(video_path(benchmark, document))
+
+
+def show(
+    benchmark: str, document: Mapping[str, Any], condition: Condition | None = None
+) -> list[str]:
+    """What the model gets for a document: a list of paths to video files.
+
+    Args:
+        benchmark: name of the benchmark.
+        document: a row of ``questions.parquet``; ``id``, ``video`` and ``problem`` are read.
+        condition: which frames to show; None for the video as it is.
+
+    Returns:
+        One path, or none where the condition is blind. For an item whose video cannot be
+        shown, the path of a black placeholder clip.
+    """
+    if condition is not None and condition.kind == "blind":
+        return []
+    reason = problem(benchmark, document)
+    if not reason:
+        path = video_path(benchmark, document)
+        if condition is None:
+            return [str(path)]
+        try:
+            return visuals(
+                path, condition, str(document["id"]), clips=store.clips_folder(benchmark)
+            )
+        except (VideoError, OSError) as error:
+            reason = str(error)
+    logger.warning(f"{benchmark} {document.get('id')}: shown as missing: {reason}")
+    return [str(placeholder())]
+
+
+@lru_cache(maxsize=1)
+def placeholder() -> Path:
+    """A short black clip that every model can read, made once in the user's cache folder."""
+    folder = Path(store.platformdirs.user_cache_dir("video-reasoning", appauthor=False))
+    target = folder / f"placeholder-{PLACEHOLDER_FRAMES}.mp4"
+    target.parent.mkdir(parents=True, exist_ok=True)
+    return make_once(target, _write_black)
+
+
+def _write_black(target: Path) -> None:
+    """Writes the placeholder: black, 320x240, one frame a second."""
+    import av
+
+    with av.open(str(target), "w") as container:
+        stream = container.add_stream("libx264", rate=1)
+        stream.width, stream.height, stream.pix_fmt = 320, 240, "yuv420p"
+        black = np.zeros((240, 320, 3), dtype=np.uint8)
+        for _ in range(PLACEHOLDER_FRAMES):
+            for packet in stream.encode(av.VideoFrame.from_ndarray(black, format="rgb24")):
+                container.mux(packet)
+        for packet in stream.encode():
+            container.mux(packet)

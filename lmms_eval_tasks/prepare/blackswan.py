@@ -1,0 +1,381 @@
+"""BlackSwanSuite: from the hub releases or the authors' own layout to items.
+
+Read are tables (``.jsonl``, ``.json`` or ``.csv``) of three kinds, told apart by their names or
+their columns: multiple choice (MCQ), yes/no (YN) and generation (Gen), for the validation and
+the test split. Clips are found by name anywhere in the release. Column names differ between
+releases: :data:`NAMES` is the one table of those that are accepted.
+"""
+
+from __future__ import annotations
+
+import csv
+import json
+from collections.abc import Iterable, Mapping
+from pathlib import Path, PurePosixPath
+from typing import Any
+
+import pyarrow as pa
+
+from video_reasoning.tasks.errors import ReleaseError
+from video_reasoning.tasks.prepare.records import (
+    Footage,
+    Item,
+    Joined,
+    OddRow,
+    Parsed,
+    index,
+    text,
+    texts,
+)
+from video_reasoning.tasks.prepare.source import Release
+
+NAMES: Mapping[str, tuple[str, ...]] = {
+    "id": ("q_id", "qid", "question_id", "id"),
+    "task": ("task", "task_name", "mcq_task"),
+    "difficulty": ("difficulty", "level"),
+    "question": ("default_question", "question"),
+    "options": ("mcq_options", "options", "choices"),
+    "option": ("mcq_gt_option", "gt_option", "correct_option", "answer"),
+    "references": ("gt_ref_ans", "ref_ans", "references", "answers"),
+    "hypothesis": ("hypothesis", "hypo", "yn_hypothesis", "statement", "yn_question"),
+    "label": ("yn_gt", "yn_gt_ans", "yn_gt_option", "gt_label", "label", "gt", "answer"),
+    "before": ("preevent_file_name", "preevent"),
+    "middle": ("event_file_name", "event"),
+    "after": ("postevent_file_name", "postevent"),
+    "set": ("set_id", "set"),
+    "index": ("index", "video_index"),
+    "evidence": ("evidence",),
+}
+"""What is read -> the column names under which releases have it, the first found counts."""
+
+NEEDED: Mapping[str, tuple[str, ...]] = {
+    "mcq": ("id", "task", "options"),
+    "yn": ("id", "task", "hypothesis"),
+    "gen": ("id", "task"),
+}
+"""Columns without which a table of a kind cannot be read."""
+
+SPLIT_WORDS: Mapping[str, tuple[str, ...]] = {
+    "validation": ("val", "valid", "validation", "dev"),
+    "test": ("test",),
+}
+
+TASKS = frozenset(
+    {
+        "forecaster_gen",
+        "detective_gen",
+        "detective_mcq",
+        "detective_yn",
+        "reporter_gen",
+        "reporter_mcq",
+        "reporter_yn",
+    }
+)
+"""The seven tasks of the suite (section 3)."""
+
+TRIM_SECONDS = 0.17
+"""What the releases cut off both ends of a video (appendix B.1)."""
+
+COLUMNS: Mapping[str, pa.DataType] = {
+    "question_id": pa.string(),
+    "difficulty": pa.string(),
+    "hypothesis": pa.string(),
+    "references": pa.list_(pa.string()),
+    "video_before": pa.string(),
+    "video_after": pa.string(),
+}
+"""Columns of ``questions.parquet`` beyond those that every benchmark has."""
+
+_YES = frozenset({"yes", "y", "true", "valid", "1", "1.0"})
+_NO = frozenset({"no", "n", "false", "invalid", "0", "0.0"})
+_DIFFICULTIES = ("easy", "medium", "hard")
+_AUTHORS_NAMES = {"before": "A_preevent", "middle": "B_event", "after": "C_postevent"}
+
+
+def read(release: Release) -> Parsed:
+    """Reads every table of the release.
+
+    Raises:
+        ReleaseError: if there is no table, one is not readable, or one lacks a column that it
+            needs; the message names the columns that it has.
+    """
+    parsed = Parsed()
+    tables = 0
+    for path in release.annotations(".jsonl", ".json", ".csv"):
+        rows = list(_rows(path))
+        kind, split = _kind(path, rows), _split(path)
+        if kind is None or split is None:
+            parsed.notes.append(
+                f"{path.name} was left out: it is not named after a kind (MCQ, YN, Gen) "
+                "and a split (Val, Test)."
+            )
+            continue
+        tables += 1
+        _read_table(path, kind, split, rows, release, parsed)
+    if not tables:
+        raise ReleaseError(
+            f"{release.source} holds no BlackSwanSuite table such as "
+            "BlackSwanSuite_MCQ_Val.jsonl; name the folder of the downloaded data sets."
+        )
+    _refuse_repeated(parsed)
+    return parsed
+
+
+def _rows(path: Path) -> Iterable[tuple[str, object]]:
+    """Rows of a table with the place where each stands; an unreadable row is a text."""
+    try:
+        content = path.read_bytes().decode("utf-8-sig")
+    except (OSError, UnicodeDecodeError) as error:
+        raise ReleaseError(f"{path} is not UTF-8 text ({error}); fetch it again.") from error
+    if path.suffix.lower() == ".csv":
+        for line, row in enumerate(csv.DictReader(content.splitlines(keepends=True)), start=1):
+            yield f"{path.name} row {line}", row
+        return
+    if path.suffix.lower() == ".json":
+        try:
+            table = json.loads(content)
+        except ValueError as error:
+            raise ReleaseError(f"{path} is not readable JSON ({error}).") from error
+        entries = list(table.values()) if isinstance(table, dict) else table
+        if not isinstance(entries, list):
+            raise ReleaseError(f"{path} does not hold a list of questions.")
+        yield from ((f"{path.name} entry {n}", entry) for n, entry in enumerate(entries, start=1))
+        return
+    # Only "\n" ends a line of JSON Lines: a text may hold other line separators.
+    for line, written in enumerate(content.split("\n"), start=1):
+        if written.strip():
+            try:
+                yield f"{path.name} line {line}", json.loads(written)
+            except ValueError as error:
+                yield f"{path.name} line {line}", f"it is not readable JSON ({error})"
+
+
+def _words(path: Path) -> set[str]:
+    """The words of a file's name and of its folder's, in lower case."""
+    written = f"{path.parent.name} {path.stem}".lower()
+    return set("".join(c if c.isalnum() else " " for c in written).split())
+
+
+def _kind(path: Path, rows: list[tuple[str, object]]) -> str | None:
+    words = _words(Path(path.name)) or set()
+    named = [kind for kind in NEEDED if kind in words]
+    if not named:
+        named = [kind for kind in NEEDED if kind in _words(path)]
+    if len(named) == 1:
+        return named[0]
+    columns: set[str] = set()
+    for _, row in rows:
+        if isinstance(row, dict):
+            columns.update(row)
+    for kind, what in (("mcq", "options"), ("gen", "references"), ("yn", "hypothesis")):
+        if columns & set(NAMES[what]) - {"answer", "answers"}:
+            return kind
+    return None
+
+
+def _split(path: Path) -> str | None:
+    for words in (_words(Path(path.name)), _words(path)):
+        for split, names in SPLIT_WORDS.items():
+            if words & set(names):
+                return split
+    return None
+
+
+def _read_table(
+    path: Path,
+    kind: str,
+    split: str,
+    rows: list[tuple[str, object]],
+    release: Release,
+    parsed: Parsed,
+) -> None:
+    columns: dict[str, None] = {}
+    for _, row in rows:
+        if isinstance(row, dict):
+            columns.update(dict.fromkeys(map(str, row)))
+    if not columns:
+        parsed.notes.append(f"{path.name} has no rows.")
+    else:
+        for what in NEEDED[kind]:
+            if not columns.keys() & set(NAMES[what]):
+                raise ReleaseError(
+                    f"{path} has no column for the {what} (accepted: {', '.join(NAMES[what])}); "
+                    f"it has {', '.join(columns)}."
+                )
+    for where, row in rows:
+        task = ""
+        try:
+            if not isinstance(row, dict):
+                raise OddRow(row if isinstance(row, str) else "it is not an object")
+            named = {what: _first(row, names) for what, names in NAMES.items()}
+            task = f"{text(named, 'task').lower()}_{kind}"
+            if task not in TASKS:
+                known, task = task, ""
+                raise OddRow(f"there is no task {known}")
+            parsed.items.append(_item(task, kind, split, named, release))
+        except OddRow as reason:
+            identity = _first(row, NAMES["id"]) if isinstance(row, dict) else None
+            place = f"{where} (q_id {identity})" if identity is not None else where
+            parsed.skip(split, task, place, str(reason))
+
+
+def _first(row: Mapping[str, Any], names: Iterable[str]) -> Any:
+    return next((row[name] for name in names if name in row), None)
+
+
+def _item(task: str, kind: str, split: str, row: Mapping[str, Any], release: Release) -> Item:
+    question_id = text(row, "id")
+    options: list[str] = []
+    references: list[str] = []
+    hypothesis = answer = ""
+    if kind == "mcq":
+        options = _options(row["options"])
+        if _given(row["option"]):
+            answer = chr(ord("A") + index(row["option"], len(options), "the right option"))
+    elif kind == "yn":
+        hypothesis = text(row, "hypothesis")
+        if _given(row["label"]):
+            answer = _yes_no(row["label"])
+    elif _given(row["references"]):
+        given = row["references"]
+        references = texts([given] if isinstance(given, str) else given, "references", least=1)
+    difficulty = text(row, "difficulty", default="").lower()
+    if difficulty and difficulty not in _DIFFICULTIES:
+        raise OddRow(f"difficulty is {difficulty!r}, not easy, medium or hard")
+    shows = _shows(task, row, release)
+    before = shows.before if isinstance(shows, Joined) else shows
+    return Item(
+        split=split,
+        values={
+            "id": f"{task}/{question_id}",
+            "task": task,
+            "question": text(row, "question", default=""),
+            "options": options,
+            "answer": answer,
+            "evidence": text(row, "evidence", default=""),
+            "question_id": question_id,
+            "difficulty": difficulty,
+            "hypothesis": hypothesis,
+            "references": references,
+            "video_before": f"videos/{before.name}",
+            "video_after": f"videos/{shows.after.name}" if isinstance(shows, Joined) else "",
+        },
+        shows=shows,
+    )
+
+
+def _given(value: object) -> bool:
+    """Whether a cell holds an answer; the test split's are absent, null, empty or -1."""
+    if value is None or value != value:
+        return False
+    return str(value).strip().lower() not in ("", "nan", "none", "null", "-1", "[]")
+
+
+def _options(value: object) -> list[str]:
+    if isinstance(value, str):  # a table in CSV holds the list as JSON text
+        try:
+            value = json.loads(value)
+        except ValueError:
+            raise OddRow("the options are not a list") from None
+    return texts(value, "options", least=2)
+
+
+def _yes_no(value: object) -> str:
+    written = str(value).strip().lower()
+    if written in _YES:
+        return "yes"
+    if written in _NO:
+        return "no"
+    raise OddRow(f"the label is {value!r}, neither yes nor no")
+
+
+def _shows(task: str, row: Mapping[str, Any], release: Release) -> Footage | Joined:
+    """What the task may see: the beginning, both ends around black, or everything."""
+    before = _part("before", row, release)
+    if before is None:
+        raise OddRow("it names no clip for the beginning")
+    if task.startswith("forecaster"):
+        return before
+    after = _part("after", row, release)
+    if after is None:
+        raise OddRow("it names no clip for the end")
+    middle = _part("middle", row, release)
+    if task.startswith("reporter"):
+        if middle is None:
+            middle = _sibling(before, release)
+        if middle is None:
+            raise OddRow("it names no clip for the event")
+        return Joined(before, middle, after, blackout=False)
+    if middle is None or middle.file is None:
+        # Releases need not ship what a Detective may not see. Where the clip is there all the
+        # same (for the Reporter's questions) its true length is taken.
+        middle = _sibling(before, release)
+    return Joined(before, middle, after, blackout=True)
+
+
+def _part(what: str, row: Mapping[str, Any], release: Release) -> Footage | None:
+    """The clip that a row names, by path or by the authors' set and index."""
+    named = text(row, what, default="")
+    if not named and row["set"] is not None and row["index"] is not None:
+        named = f"{text(row, 'set')}/{text(row, 'index')}_{_AUTHORS_NAMES[what]}.mp4"
+    elif not named:
+        return None
+    elif row["set"] is not None and "/" not in named:
+        named = f"{text(row, 'set')}/{named}"
+    path = PurePosixPath(named.replace("\\", "/"))
+    if path.is_absolute() or ".." in path.parts:
+        raise OddRow(f"{named} leads outside the release")
+    name = path.as_posix().removeprefix("videos/")
+    try:
+        return Footage(name, release.locate(path.as_posix()))
+    except LookupError as reason:
+        return Footage(name, None, str(reason))
+
+
+def _sibling(before: Footage, release: Release) -> Footage | None:
+    """The event's clip by the name that goes with the beginning's, if the release has it."""
+    name = before.name.replace("A_preevent", "B_event").replace("preevent", "event")
+    if name == before.name:
+        return None
+    try:
+        return Footage(name, release.locate(name, anywhere=False))
+    except LookupError:
+        return None
+
+
+def _refuse_repeated(parsed: Parsed) -> None:
+    """Keeps the first of several rows of one split and id, and records the others."""
+    seen: set[tuple[str, str]] = set()
+    kept = []
+    for item in parsed.items:
+        key = (item.split, item.values["id"])
+        if key in seen:
+            parsed.skip(
+                item.split,
+                item.values["task"],
+                f"q_id {item.values['question_id']}",
+                "the same task and q_id stand twice",
+            )
+        else:
+            seen.add(key)
+            kept.append(item)
+    parsed.items[:] = kept
+
+
+def hidden_frames(before_frames: int, after_frames: int, rate: float) -> int:
+    """Frames of an event's clip that the release does not ship, from its neighbours' lengths.
+
+    The releases cut at 0.17 s, 0.8 t, 0.8 D and D - 0.17 s (t the event's time, D the
+    duration), so before = 0.8 t - 0.17, after = 0.2 D - 0.17, and the hidden part
+    0.8 D - 0.8 t = 4 (after + 0.17) - (before + 0.17), all in seconds.
+
+    Args:
+        before_frames: frames of the clip before the event.
+        after_frames: frames of the clip after it.
+        rate: frames per second, the same for both.
+
+    Returns:
+        Whole frames, at least 1.
+    """
+    before, after = before_frames / rate, after_frames / rate
+    return max(1, round((4 * (after + TRIM_SECONDS) - (before + TRIM_SECONDS)) * rate))
