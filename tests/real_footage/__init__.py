@@ -1,0 +1,1 @@
+"""Questions over real footage, in the three benchmarks' release layouts."""
