@@ -1,0 +1,1 @@
+"""Subcommands of ``video-reasoning`` that live in modules of their own."""
