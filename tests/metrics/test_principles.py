@@ -1,0 +1,163 @@
+import math
+
+import numpy as np
+import pytest
+
+from video_reasoning.metrics.principles import (
+    evaluate_principles,
+    format_ratio,
+    frame_information_disparity,
+    frame_order_sensitivity,
+    multi_frame_gain,
+)
+
+# TVBench paper, tables 1 to 4, percent: accuracy above the line, accuracy below it, printed ratio.
+# In reading order: GPT-4o on VITATECS, MVBench, TempCompass, ReXTime, TVBench, then Qwen2-VL-72B on
+# the same five (table 3 prints no value where both accuracies of Qwen2-VL-72B are equal).
+TABLE_1 = [
+    [(88.2, 70.0, 26.1), (62.3, 47.1, 32.3), (71.5, 52.5, 36.2), (78.3, 61.7, 26.9)],
+    [(37.7, 21.2, 78.0), (86.2, 71.4, 20.7), (63.2, 47.1, 34.4), (79.0, 50.0, 58.0)],
+    [(81.7, 63.9, 27.8), (37.9, 20.6, 84.0)],
+]
+TABLE_2 = [
+    [(88.2, 84.2, 4.7), (62.3, 59.8, 4.1), (71.5, 64.5, 10.9), (78.3, 86.7, -9.7)],
+    [(37.0, 21.5, 72.1), (86.2, 87.7, -1.7), (63.2, 57.8, 9.3), (79.0, 63.5, 24.4)],
+    [(81.7, 85.6, -4.6), (38.5, 24.0, 60.4)],
+]
+TABLE_3 = [
+    [(88.2, 85.7, 2.9), (62.3, 59.8, 4.1), (71.5, 59.0, 21.2), (78.3, 77.8, 0.6)],
+    [(37.7, 25.8, 46.2), (86.2, 83.3, 3.6), (63.2, 58.8, 7.5), (79.0, 64.0, 23.4)],
+    [(37.9, 31.1, 21.9)],
+]
+TABLE_4 = [
+    [(84.2, 70.0, 20.4), (59.8, 47.1, 27.1), (64.5, 52.5, 22.9), (86.7, 61.7, 40.5)],
+    [(21.5, 20.5, 4.9), (87.7, 71.4, 22.7), (57.8, 47.1, 22.9), (63.5, 50.0, 27.0)],
+    [(85.6, 63.9, 33.9), (24.0, 23.0, 4.3)],
+]
+PRINTED = [
+    pytest.param(ratio, *row, id=f"{ratio.__name__}-{row[0]}-{row[1]}")
+    for ratio, tables in (
+        (multi_frame_gain, (TABLE_1, TABLE_2)),
+        (frame_order_sensitivity, (TABLE_3,)),
+        (frame_information_disparity, (TABLE_4,)),
+    )
+    for table in tables
+    for rows in table
+    for row in rows
+]
+
+
+def test_all_printed_values_are_here():
+    assert len(PRINTED) == 39
+
+
+@pytest.mark.parametrize(("ratio", "above", "below", "printed"), PRINTED)
+def test_the_papers_values_follow_from_its_accuracies(ratio, above, below, printed):
+    # The paper's accuracies are rounded to 0.1, its ratios were printed from unrounded ones: the
+    # printed ratio must lie between the extremes that this rounding allows.
+    lowest = 100 * ratio(above - 0.05, below + 0.05) - 0.05
+    highest = 100 * ratio(above + 0.05, below - 0.05) + 0.05
+    assert lowest <= printed <= highest
+    assert 100 * ratio(above / 100, below / 100) == pytest.approx(printed, abs=0.6)
+
+
+@pytest.mark.parametrize(
+    "ratio", [multi_frame_gain, frame_order_sensitivity, frame_information_disparity]
+)
+def test_ratios(ratio):
+    assert ratio(0.6, 0.4) == pytest.approx(0.5)
+    assert ratio(0.3, 0.3) == 0.0
+    assert ratio(0.0, 0.5) == -1.0
+    assert math.isnan(ratio(0.5, 0.0))
+    assert math.isnan(ratio(0.5, 0.0, epsilon=1e-6))
+    assert math.isnan(ratio(math.nan, 0.5))
+    assert math.isnan(ratio(0.5, math.nan))
+    assert ratio(0.6, 0.4, epsilon=0.1) == pytest.approx(0.2)
+    for bad in ((-0.1, 0.5), (0.5, -0.1), (math.inf, 0.5)):
+        with pytest.raises(ValueError, match="must be a finite number"):
+            ratio(*bad)
+
+
+def test_format_ratio():
+    assert format_ratio(0.7783) == "77.8"
+    assert format_ratio(-0.097) == "-9.7"
+    assert format_ratio(-0.0001) == "0.0"
+    assert format_ratio(0.12345, digits=2) == "12.35"
+    assert format_ratio(math.nan) == "undefined"
+
+
+# Six questions, by hand; q6 was never asked shuffled, q1 to q3 have a pick.
+#            ordered  shuffled  random  handpicked
+# q1            1        1         0        1
+# q2            1        0         1        0
+# q3            1        0         0        1
+# q4            0        1         0        -
+# q5            1        0         1        -
+# q6            0        -         1        1
+BY_ID = {
+    "ordered16": {"q1": 1, "q2": 1, "q3": 1, "q4": 0, "q5": 1, "q6": 0},
+    "shuffled16": {"q1": 1, "q2": 0, "q3": 0, "q4": 1, "q5": 0},
+    "random1": {"q1": 0, "q2": 1, "q3": 0, "q4": 0, "q5": 1, "q6": 1},
+    "handpicked1": {"q1": 1, "q2": 0, "q3": 1, "q6": 1},
+}
+none = math.nan
+IN_ORDER = {
+    "ordered16": [1, 1, 1, 0, 1, 0],
+    "shuffled16": [1, 0, 0, 1, 0, None],
+    "random1": np.array([0.0, 1, 0, 0, 1, 1]),
+    "handpicked1": [1, 0, 1, none, none, 1],
+}
+
+
+@pytest.mark.parametrize("correct", [BY_ID, IN_ORDER], ids=["by id", "in order"])
+def test_every_term_rests_on_its_own_questions(correct):
+    result = evaluate_principles(correct)
+    assert (result.n, result.n_picked, result.n_left_out) == (5, 3, 1)
+    # Shared questions q1..q5: ordered 4/5, shuffled 2/5, random 2/5.
+    assert result.tau.value == pytest.approx(1.0)
+    assert (result.tau.numerator, result.tau.denominator, result.tau.n) == (0.8, 0.4, 5)
+    assert result.kappa_random.value == pytest.approx(1.0)
+    assert result.kappa_random.n == 5
+    # With a pick q1..q3: ordered 3/3, handpicked 2/3, random 1/3.
+    assert result.kappa_handpicked.value == pytest.approx(0.5)
+    assert result.kappa_handpicked.numerator == 1.0
+    assert result.rho.value == pytest.approx(1.0)
+    assert result.rho.n == result.kappa_handpicked.n == 3
+    assert result.accuracies == pytest.approx(
+        {"ordered16": 0.8, "shuffled16": 0.4, "random1": 0.4, "handpicked1": 2 / 3}
+    )
+    assert str(result.rho) == "100.0 (n = 3)"
+
+
+def test_conditions_that_were_not_run_leave_the_other_terms_alone():
+    result = evaluate_principles({"o": [1, 1, 0], "r": [1, 0, 0]}, ordered="o", random="r")
+    assert result.kappa_random.value == pytest.approx(1.0)
+    assert math.isnan(result.tau.value)
+    assert result.tau.n == result.rho.n == result.n_picked == 0
+    # A column without a single score is the same as no column.
+    empty = evaluate_principles(
+        {"o": [1, 1, 0], "r": [1, 0, 0], "shuffled16": [None] * 3}, ordered="o", random="r"
+    )
+    assert empty.n == 3
+    assert math.isnan(empty.accuracies["shuffled16"])
+
+
+def test_zero_and_nothing_are_undefined():
+    zero = evaluate_principles({"ordered16": [1, 1], "random1": [0, 0]})
+    assert math.isnan(zero.kappa_random.value)
+    assert (zero.kappa_random.denominator, zero.kappa_random.n) == (0.0, 2)
+    assert str(zero.kappa_random) == "undefined (n = 2)"
+    nothing = evaluate_principles({"ordered16": [], "random1": []})
+    assert nothing.n == 0
+    assert math.isnan(nothing.kappa_random.value)
+
+
+def test_wrong_input_is_refused():
+    with pytest.raises(ValueError, match="None of the conditions ordered16"):
+        evaluate_principles({"blind": [1]})
+    with pytest.raises(ValueError, match="ordered16 2, random1 1"):
+        evaluate_principles({"ordered16": [1, 0], "random1": [1]})
+    with pytest.raises(ValueError, match="mappings by question id and others are sequences"):
+        evaluate_principles({"ordered16": [1, 0], "random1": {"a": 1}})
+    with pytest.raises(ValueError, match=r"random1\[0\] is 2"):
+        evaluate_principles({"ordered16": [1], "random1": [2]})
