@@ -15,21 +15,24 @@ even ones by repeating the last row or column.
 
 from __future__ import annotations
 
+import contextlib
 import errno
 import hashlib
 import io
 import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
 from typing import Any, Literal, cast, get_args
 
 import av
-import av.filter
+import av.error
 import platformdirs
 
 from .files import atomic_path, content_id, lock, remove_stale
+from .pictures import Converter, black_frame
 from .sampling import random_index, shuffled, uniform_indices
 from .video import VideoError, open_video
 
@@ -38,12 +41,10 @@ Kind = Literal["ordered", "shuffled", "random", "handpicked", "last", "blind"]
 VERSION = 1
 """Part of every clip's name; another number makes all clips anew."""
 
-_PLANAR = ("yuv420p", "yuvj420p")
 _NAME = re.compile(r"(?P<kind>[a-z]+)(?P<m>[1-9][0-9]*)?")
 # No library version, no time and no bit rate of the template in the file: the same bytes for
 # the same frames.
 _MUXER_OPTIONS = {"fflags": "+bitexact", "write_btrt": "0"}
-_TURNS = {90: "transpose=cclock", 180: "hflip,vflip", 270: "transpose=clock"}
 _READ_ONLY = (errno.EACCES, errno.EPERM, errno.EROFS)
 # Decoders that leave out the frames they are told to, and need none of those for the others.
 _SKIPPING = ("h264", "hevc")
@@ -275,9 +276,10 @@ def make_conditions(source: Path, requests: Iterable[Request], clips: Path) -> l
     conversion = None
     if missing():
         # One lock for all clips of a video: whoever waits finds them made.
-        with lock(folder / source_id):
+        with ExitStack() as stack:
+            stack.enter_context(lock(folder / source_id))
             if wanted := missing():
-                bank, index = _encode_planned(source, index, requests, names, wanted)
+                bank, index = _encode_planned(source, index, requests, names, wanted, stack)
                 plan = _plan(requests, index.n_frames)
                 conversion = bank.conversion
                 for name, indices in zip(names, plan, strict=True):
@@ -312,6 +314,7 @@ def _encode_planned(
     requests: Sequence[Request],
     names: Sequence[str | None],
     wanted: Collection[str],
+    stack: ExitStack,
 ) -> tuple[_Bank, _Index]:
     """Encode the frames of the wanted clips, and correct the index where the decoder does."""
     for _ in range(2):
@@ -322,7 +325,7 @@ def _encode_planned(
             if name in wanted
             for frame in indices
         }
-        bank, n_frames = _encode(source, index, needed)
+        bank, n_frames = _encode(source, index, needed, stack)
         if n_frames == index.n_frames:
             return bank, index
         # Some formats do not list their frames, or list some that are never shown.
@@ -363,13 +366,15 @@ def _read_index(source: Path) -> _Index:
         return _Index(max(1, len(shown)), tuple(sorted(shown)) if listed else None)
 
 
-def _encode(source: Path, index: _Index, needed: Collection[int]) -> tuple[_Bank, int]:
+def _encode(
+    source: Path, index: _Index, needed: Collection[int], stack: ExitStack
+) -> tuple[_Bank, int]:
     """Decode a video once and encode the needed frames; return them and the frames counted."""
     if index.times is not None:
-        bank = _encode_by_time(source, [index.times[number] for number in sorted(needed)], index)
-        if bank is not None:
+        bank = stack.enter_context(_Bank())
+        if _encode_by_time(source, {index.times[number]: number for number in needed}, bank):
             return bank, index.n_frames
-    bank = _Bank()
+    bank = stack.enter_context(_Bank())
     count = 0
     with open_video(source) as (container, stream):
         for frame in container.decode(stream):
@@ -383,20 +388,19 @@ def _encode(source: Path, index: _Index, needed: Collection[int]) -> tuple[_Bank
     return bank, count
 
 
-def _encode_by_time(source: Path, times: Sequence[int], index: _Index) -> _Bank | None:
-    """Encode the frames at these times; None where one of them does not come.
+def _encode_by_time(source: Path, numbers: dict[int, int], bank: _Bank) -> bool:
+    """Encode the frames of these times (time -> number); return whether all of them came.
 
     Frames on which no other depends are left out by the decoder unless they are needed; that
     changes nothing in the others.
     """
-    numbers = {time: number for number, time in enumerate(index.times or ()) if time in set(times)}
-    bank = _Bank()
     with open_video(source) as (container, stream):
+        needed = set(numbers)
         context = stream.codec_context
         context.skip_frame = "NONREF"
         skips = True
         for packet in container.demux(stream):
-            skip = bool(packet.size) and packet.pts not in numbers
+            skip = bool(packet.size) and packet.pts not in needed
             if skip != skips:
                 context.skip_frame = "NONREF" if skip else "DEFAULT"
                 skips = skip
@@ -404,80 +408,16 @@ def _encode_by_time(source: Path, times: Sequence[int], index: _Index) -> _Bank 
                 if frame.pts in numbers:
                     bank.add(numbers.pop(frame.pts), frame)
     if numbers:
-        return None
+        return False
     bank.close()
-    return bank
+    return True
 
 
 def _first_conversion(source: Path) -> str:
     with open_video(source) as (container, stream):
         for frame in container.decode(stream):
-            return _Converter(frame).description
+            return ", ".join(Converter(frame, keep_range=True).changes)
     raise VideoError(f"{source} holds no frame that can be decoded.")
-
-
-class _Converter:
-    """Brings frames to upright 8-bit 4:2:0 of an even size; most come as that already."""
-
-    def __init__(self, frame: Any) -> None:
-        self._shape = (frame.width, frame.height, frame.format.name)
-        self._rotation = round(getattr(frame, "rotation", 0) or 0) % 360
-        self._graphs: dict[tuple[int, int, str], tuple[Any, Any, Any]] = {}
-        turn = _TURNS.get(self._rotation)
-        width, height, kind = self._shape
-        self._planar = kind if kind in _PLANAR else "yuv420p"
-        changes = []
-        if kind not in _PLANAR:
-            changes.append(f"{kind} to yuv420p")
-        if turn:
-            changes.append(f"rotated by {self._rotation} degrees")
-        if width % 2 or height % 2:
-            changes.append(f"{width}x{height} filled up to even sizes")
-        self.description = ", ".join(changes)
-        self._turn = turn
-
-    def __call__(self, frame: Any) -> Any:
-        shape = (frame.width, frame.height, frame.format.name)
-        if not self.description and shape == self._shape:
-            return frame
-        if shape not in self._graphs:
-            self._graphs[shape] = self._build(frame)
-        _, entry, end = self._graphs[shape]
-        entry.push(frame)
-        return end.pull()
-
-    def _build(self, frame: Any) -> tuple[Any, Any, Any]:
-        """A filter graph whose result is the same on every processor."""
-        width, height, _ = self._shape
-        steps = [
-            f"scale={width}:{height}:flags=bicubic+full_chroma_inp+accurate_rnd+bitexact",
-            f"format={self._planar}",
-        ]
-        if self._turn:
-            steps.append(self._turn)
-            if self._rotation in (90, 270):
-                width, height = height, width
-        if width % 2 or height % 2:
-            right, bottom = width % 2, height % 2
-            steps.append(f"pad={width + right}:{height + bottom}")
-            steps.append(f"fillborders=right={right}:bottom={bottom}:mode=smear")
-        graph = av.filter.Graph()
-        entry = graph.add_buffer(
-            width=frame.width,
-            height=frame.height,
-            format=frame.format,
-            time_base=frame.time_base or Fraction(1, 1000),
-        )
-        last = entry
-        for step in ",".join(steps).split(","):
-            name, _, arguments = step.partition("=")
-            node = graph.add(name, arguments or None)
-            last.link_to(node)
-            last = node
-        end = graph.add("buffersink")
-        last.link_to(end)
-        graph.configure()
-        return graph, entry, end
 
 
 class _Bank:
@@ -487,7 +427,7 @@ class _Bank:
         self._file = io.BytesIO()
         self._container: Any = None
         self._stream: Any = None
-        self._convert: _Converter | None = None
+        self._convert: Converter | None = None
         self._filler: Any = None
         self._numbers: list[int] = []
         self._packets: Mapping[int, bytes] = {}
@@ -496,8 +436,8 @@ class _Bank:
     def add(self, number: int, frame: Any) -> None:
         """Encode a frame of the source; each number once."""
         if self._convert is None:
-            self._convert = _Converter(frame)
-            self.conversion = self._convert.description
+            self._convert = Converter(frame, keep_range=True)
+            self.conversion = ", ".join(self._convert.changes)
         picture = self._convert(frame)
         if self._container is None:
             self._open(picture)
@@ -508,6 +448,15 @@ class _Bank:
             image.pict_type = 0
             self._numbers.append(-1 if image is self._filler else number)
             self._container.mux(self._stream.encode(image))
+
+    def __enter__(self) -> _Bank:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        # Left to the garbage collector, libav's memory could be freed in the wrong order.
+        if self._container is not None:
+            with contextlib.suppress(av.error.FFmpegError, OSError, ValueError):
+                self._container.close()
 
     def close(self) -> None:
         """End encoding; from now on clips can be written."""
@@ -557,9 +506,7 @@ class _Bank:
             "x264-params": "aud=1:threads=1:sliced-threads=0",
         }
         self._stream = stream
-        self._filler = av.VideoFrame(frame.width, frame.height, frame.format.name)
-        for plane, value in zip(self._filler.planes, (16, 128, 128), strict=True):
-            plane.update(bytes([value]) * plane.buffer_size)
+        self._filler = black_frame(frame.width, frame.height, frame.format.name)
 
 
 def _renumbered(packet: bytes, position: int) -> bytes:
