@@ -233,7 +233,7 @@ def _is_cover(stream: Any, container: Any) -> bool:
 
 
 def _info(container: Any, stream: Any, frame: Any) -> VideoInfo:
-    fps = Fraction(stream.average_rate or stream.guessed_rate or _FALLBACK_RATE)
+    fps = _standard(Fraction(stream.average_rate or stream.guessed_rate or _FALLBACK_RATE))
     if stream.duration and stream.time_base:
         duration = float(stream.duration * stream.time_base)
     elif container.duration:
@@ -255,6 +255,14 @@ def _info(container: Any, stream: Any, frame: Any) -> VideoInfo:
         rotation=rotation,
         has_audio=bool(container.streams.audio),
     )
+
+
+def _standard(rate: Fraction) -> Fraction:
+    """The usual rate that is meant, where times rounded to milliseconds give one just beside."""
+    for usual in (round(rate) * Fraction(1000, 1001), Fraction(round(rate))):
+        if usual and abs(rate / usual - 1) < Fraction(1, 100_000):
+            return usual
+    return rate
 
 
 def _reason(error: BaseException) -> str:

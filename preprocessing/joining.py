@@ -1,0 +1,214 @@
+"""The parts of a video put together again, with the middle shown or hidden.
+
+BlackSwanSuite (section 5 and appendix E) hides the unexpected event by showing one video in which
+black frames stand in the place of the middle part.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+from .encoding import PartEncoder
+from .files import atomic_path
+from .pictures import Converter, black_frame
+from .sound import Sound, join
+from .video import VideoError, open_video, probe
+
+VERSION = 1
+"""Part of every name that `joined_name` gives; another number makes all clips anew."""
+
+
+@dataclass(frozen=True)
+class JoinInfo:
+    """What a joined clip holds.
+
+    Attributes:
+        frames: Number of frames, the sum of the parts'.
+        parts: Number of frames of each part, in order.
+        black: First and last + 1 of the black frames; equal where there are none.
+        width: Width in pixels.
+        height: Height in pixels.
+        fps: Frames per second, constant.
+        has_audio: Whether the sound was kept.
+        notes: What had to be changed in a part, and what was left out, in words.
+    """
+
+    frames: int
+    parts: tuple[int, ...]
+    black: tuple[int, int]
+    width: int
+    height: int
+    fps: Fraction
+    has_audio: bool
+    notes: tuple[str, ...]
+
+
+def joined_name(part_ids: Sequence[str], *, black_frames: int | None = None) -> str:
+    """Return a file name for a joined clip that changes whenever its content would.
+
+    Args:
+        part_ids: `content_id` of each part, in order.
+        black_frames: Where the middle is not a part of its own but a number of black frames,
+            that number; where the middle part is blacked out, 0.
+
+    Returns:
+        A name with the suffix `.mp4`.
+    """
+    text = "\x00".join([*part_ids, str(black_frames)])
+    digest = hashlib.blake2b(text.encode(), digest_size=10).hexdigest()
+    kind = "joined" if black_frames is None else "blackout"
+    return f"{digest}-{kind}-v{VERSION}.mp4"
+
+
+def join_parts(
+    before: Path, middle: Path | int, after: Path, target: Path, *, blackout: bool
+) -> JoinInfo:
+    """Join the three parts of a video into one clip.
+
+    Every frame of every part is there once, at the rate of the middle part (of the first, where
+    the middle is a number): H.264, `yuv420p`, a key frame at least once a second and at both
+    cuts, so that nothing of one part shows in another. Black is Y = 16 in every pixel.
+
+    Args:
+        before: The first part, V_pre.
+        middle: The second part, V_main, or the number of black frames in its place.
+        after: The last part, V_post.
+        target: The file to write; it appears when it is complete.
+        blackout: Show black frames, as many as the middle part has, instead of it. A clip with
+            black frames has no sound: the sound of the middle would tell what is hidden.
+
+    Returns:
+        What the clip holds. A part of another size is scaled into the size of the middle (or
+        first) part with its shape kept; one of another rate is played at the common one; both
+        are noted.
+
+    Raises:
+        VideoError: A part cannot be decoded to its end.
+        ValueError: The number of frames is negative, or a number is given without `blackout`.
+        OSError: The target cannot be written.
+    """
+    if isinstance(middle, int):
+        if not blackout:
+            raise ValueError("A full join needs the middle part itself, not a number of frames.")
+        if middle < 0:
+            raise ValueError(f"The number of black frames must not be negative: {middle}.")
+    base = before if isinstance(middle, int) else middle
+    return _join([before, middle, after], base, target, hidden=1 if blackout else None)
+
+
+def join_clips(parts: Sequence[Path], target: Path) -> JoinInfo:
+    """Join whole clips into one, at the first one's size and rate.
+
+    Args:
+        parts: The clips, at least one.
+        target: The file to write; it appears when it is complete.
+
+    Returns:
+        What the clip holds, as for `join_parts`.
+
+    Raises:
+        VideoError: A part cannot be decoded to its end.
+        ValueError: There is no part.
+        OSError: The target cannot be written.
+    """
+    if not parts:
+        raise ValueError("There is nothing to join.")
+    return _join(list(parts), parts[0], target, hidden=None)
+
+
+def _join(parts: Sequence[Path | int], base: Path, target: Path, hidden: int | None) -> JoinInfo:
+    shape = probe(base)
+    size = (shape.width + shape.width % 2, shape.height + shape.height % 2)
+    rate = shape.fps
+    counts: list[int] = []
+    notes: list[str] = []
+    sounds: list[Sound | None] = []
+    with ExitStack() as stack:
+        encoder = stack.enter_context(PartEncoder(*size, rate, like=_first_frame(base)))
+        for number, part in enumerate(parts):
+            encoder.begin()
+            black = number == hidden
+            if isinstance(part, int):
+                _encode_black(encoder, size, part)
+                counts.append(part)
+                continue
+            info = shape if part == base else probe(part)
+            # A part of the common size is only made even, never scaled.
+            same = (info.width, info.height) == (shape.width, shape.height)
+            convert: Converter | None = None
+            count = 0
+            with open_video(part) as (container, stream):
+                begin = _begin(stream)
+                for frame in container.decode(stream):
+                    if not black:
+                        if convert is None:
+                            convert = Converter(frame, None if same else size)
+                            notes += [f"{part.name}: {change}" for change in convert.changes]
+                        encoder.add(convert(frame))
+                    count += 1
+            if count == 0:
+                raise VideoError(f"{part} holds no frame that can be decoded.")
+            if black:
+                _encode_black(encoder, size, count)
+            elif info.fps != rate:
+                notes.append(
+                    f"{part.name}: {_text(info.fps)} played at {_text(rate)} frames a second"
+                )
+            counts.append(count)
+            if hidden is None:
+                sound = Sound.read(part, begin) if info.has_audio else None
+                sounds.append(sound)
+                if sound is not None:
+                    stack.callback(sound.close)
+        encoded = encoder.finish()
+        track = _joined_sound(sounds, counts, rate) if hidden is None else None
+        if track is None and any(sound is not None for sound in sounds):
+            notes.append("sound left out: not all parts have it in the same coding")
+        with atomic_path(target) as temporary:
+            frames = encoder.write(encoded, temporary, track)
+    start = sum(counts[:hidden]) if hidden is not None else 0
+    return JoinInfo(
+        frames=frames,
+        parts=tuple(counts),
+        black=(start, start + (counts[hidden] if hidden is not None else 0)),
+        width=size[0],
+        height=size[1],
+        fps=rate,
+        has_audio=track is not None,
+        notes=tuple(notes),
+    )
+
+
+def _encode_black(encoder: PartEncoder, size: tuple[int, int], count: int) -> None:
+    frame = black_frame(*size)
+    for _ in range(count):
+        encoder.add(frame)
+
+
+def _first_frame(path: Path) -> Any:
+    with open_video(path) as (container, stream):
+        for frame in container.decode(stream):
+            return frame
+    raise VideoError(f"{path} holds no frame that can be decoded.")
+
+
+def _begin(stream: Any) -> Fraction:
+    """When the first picture is shown, on the file's clock."""
+    return Fraction((stream.start_time or 0) * (stream.time_base or 0))
+
+
+def _joined_sound(
+    sounds: Sequence[Sound | None], counts: Sequence[int], rate: Fraction
+) -> Sound | None:
+    begins = [sum(counts[:number]) / rate for number in range(len(counts))]
+    return join(sounds, begins)
+
+
+def _text(rate: Fraction) -> str:
+    return f"{float(rate):.3f}".rstrip("0").rstrip(".")
