@@ -10,41 +10,37 @@ from video_reasoning.metrics.principles import (
     frame_order_sensitivity,
     multi_frame_gain,
 )
+from video_reasoning.metrics.published import published
 
-# TVBench paper, tables 1 to 4, percent: accuracy above the line, accuracy below it, printed ratio.
-# In reading order: GPT-4o on VITATECS, MVBench, TempCompass, ReXTime, TVBench, then Qwen2-VL-72B on
-# the same five (table 3 prints no value where both accuracies of Qwen2-VL-72B are equal).
-TABLE_1 = [
-    [(88.2, 70.0, 26.1), (62.3, 47.1, 32.3), (71.5, 52.5, 36.2), (78.3, 61.7, 26.9)],
-    [(37.7, 21.2, 78.0), (86.2, 71.4, 20.7), (63.2, 47.1, 34.4), (79.0, 50.0, 58.0)],
-    [(81.7, 63.9, 27.8), (37.9, 20.6, 84.0)],
-]
-TABLE_2 = [
-    [(88.2, 84.2, 4.7), (62.3, 59.8, 4.1), (71.5, 64.5, 10.9), (78.3, 86.7, -9.7)],
-    [(37.0, 21.5, 72.1), (86.2, 87.7, -1.7), (63.2, 57.8, 9.3), (79.0, 63.5, 24.4)],
-    [(81.7, 85.6, -4.6), (38.5, 24.0, 60.4)],
-]
-TABLE_3 = [
-    [(88.2, 85.7, 2.9), (62.3, 59.8, 4.1), (71.5, 59.0, 21.2), (78.3, 77.8, 0.6)],
-    [(37.7, 25.8, 46.2), (86.2, 83.3, 3.6), (63.2, 58.8, 7.5), (79.0, 64.0, 23.4)],
-    [(37.9, 31.1, 21.9)],
-]
-TABLE_4 = [
-    [(84.2, 70.0, 20.4), (59.8, 47.1, 27.1), (64.5, 52.5, 22.9), (86.7, 61.7, 40.5)],
-    [(21.5, 20.5, 4.9), (87.7, 71.4, 22.7), (57.8, 47.1, 22.9), (63.5, 50.0, 27.0)],
-    [(85.6, 63.9, 33.9), (24.0, 23.0, 4.3)],
-]
-PRINTED = [
-    pytest.param(ratio, *row, id=f"{ratio.__name__}-{row[0]}-{row[1]}")
-    for ratio, tables in (
-        (multi_frame_gain, (TABLE_1, TABLE_2)),
-        (frame_order_sensitivity, (TABLE_3,)),
-        (frame_information_disparity, (TABLE_4,)),
-    )
-    for table in tables
-    for rows in table
-    for row in rows
-]
+# Table of the paper -> the ratio, and the columns above and below its line.
+RATIOS = {
+    "multi_frame_gain_random": (multi_frame_gain, "acc_16", "acc_1", "kappa"),
+    "multi_frame_gain_handpicked": (multi_frame_gain, "acc_16", "acc_1_handpicked", "kappa"),
+    "frame_order_sensitivity": (frame_order_sensitivity, "acc_16", "acc_16_shuffled", "tau"),
+    "frame_information_disparity": (
+        frame_information_disparity,
+        "acc_1_handpicked",
+        "acc_1_random",
+        "rho",
+    ),
+}
+BENCHMARKS = ("VITATECS", "MVBench", "TempCompass", "ReXTime", "TVBench")
+
+
+def _printed():
+    for name, (ratio, above, below, value) in RATIOS.items():
+        table = published("tvbench").tables[name]
+        for model in table.rows:
+            for benchmark in BENCHMARKS:
+                numbers = [
+                    table.value(model, f"{benchmark}/{column}") for column in (above, below, value)
+                ]
+                # Table 3 prints no value where both accuracies of Qwen2-VL-72B are equal.
+                if numbers[2] is not None:
+                    yield pytest.param(ratio, *numbers, id=f"{name}-{model}-{benchmark}")
+
+
+PRINTED = list(_printed())
 
 
 def test_all_printed_values_are_here():
