@@ -1,0 +1,349 @@
+"""What must come out of runs over the sample benchmark, held against what did.
+
+Each of the sample's questions says what settles it (its ``evidence``). So it is known in
+advance which ones ``sample_observer``, which really looks, must answer, and which ones nobody
+can: those at chance prove that the tasks hide what they say they hide, and ``random_choice`` at
+chance everywhere that the scoring gives nothing away.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from video_reasoning.tasks import registry
+from video_reasoning.tasks.errors import UserError
+from video_reasoning.tasks.logs import OddLines, Run, Sample, find_runs, read_samples
+from video_reasoning.tasks.questions import load_questions, questions_of
+
+__all__ = ["ALPHA", "LEAST", "check", "within_chance"]
+
+LEAST = 0.95
+"""Accuracy that ``sample_observer`` must reach on what can be answered, 0..1."""
+
+ALPHA = 0.001
+"""How often a model that guesses may fail a test against chance: about 3.3 standard errors."""
+
+OBSERVER, RANDOM = "sample_observer", "random_choice"
+
+SEEN = frozenset({"temporal", "static", "moment"})
+"""Evidence that whoever sees the whole clip has; the hidden part counts for Reporters too."""
+
+_COLUMNS = ("id", "task", "options", "answer", "evidence", "qid", "variant")
+
+
+@dataclass(frozen=True)
+class _Item:
+    """One logged answer to one question of the sample.
+
+    ``kind`` is the kind of question; ``chance`` is what guessing gives, 0..1; ``score`` None
+    where nothing was scored; ``variant`` parts the variants of one question, whose guesses may
+    be the same guess.
+    """
+
+    id: str
+    kind: str
+    label: str
+    answerable: bool
+    chance: float
+    score: float | None
+    status: str
+    qid: str
+    variant: str
+
+
+@dataclass
+class _Row:
+    """A line of the table: some items, and what is expected of them."""
+
+    task: str
+    label: str
+    items: Sequence[_Item]
+    expected: str = ""
+    verdict: str = ""
+    value: float | None = None
+    chance: float | None = None
+    counted: int = field(init=False)
+
+    def __post_init__(self) -> None:
+        scored = [item for item in self.items if item.score is not None]
+        self.counted = len(scored)
+        if self.value is None and scored:
+            self.value = math.fsum(item.score or 0.0 for item in scored) / len(scored)
+        if self.chance is None and scored:
+            self.chance = math.fsum(item.chance for item in scored) / len(scored)
+
+    def count(self, status: str) -> int:
+        return sum(item.status == status for item in self.items)
+
+
+def within_chance(chances: Sequence[float], alpha: float = ALPHA) -> tuple[int, int]:
+    """How many right answers a guesser gives, for all but extreme luck.
+
+    The exact distribution of the number of right answers among independent guesses, each with
+    its own chance (binomial where all are equal), without the tails of at most ``alpha``/2.
+
+    Args:
+        chances: chance of each guess to be right, 0..1.
+        alpha: probability that is cut off, both tails together.
+
+    Returns:
+        The least and the greatest number that a guesser is allowed.
+
+    Example:
+        >>> within_chance([0.5] * 10, alpha=0.05)
+        (2, 8)
+    """
+    import numpy as np
+
+    distribution = np.ones(1)
+    for chance in chances:
+        distribution = np.convolve(distribution, [1.0 - chance, chance])
+    below = np.cumsum(distribution)  # of this many or fewer
+    above = np.cumsum(distribution[::-1])[::-1]  # of this many or more
+    allowed = np.flatnonzero((below > alpha / 2) & (above > alpha / 2))
+    return int(allowed[0]), int(allowed[-1])
+
+
+def check(results: Sequence[Path]) -> bool:
+    """Prints what runs over the sample gave beside what they must give.
+
+    ``sample_observer`` must answer at least :data:`LEAST` of what can be answered (per task, and
+    of CausalVQA's pairs) and be at chance on the rest; ``random_choice`` must be at chance on
+    everything. ``frequent_choice`` and other models are shown without a verdict: the most
+    frequent letter is right more often than chance by construction. The same goes for tasks
+    that show less than the whole clip (blind, single frame, ...), except for ``random_choice``.
+
+    Args:
+        results: output folders of the harness, results files or sample logs.
+
+    Returns:
+        Whether there was a run over the sample and no verdict is against it.
+
+    Raises:
+        UserError: if a path is no log of the harness.
+    """
+    from rich.console import Console
+
+    console = Console()
+    if not console.is_terminal:
+        console = Console(width=150)
+    sound, found = True, False
+    models: dict[tuple[str, str], list[_Row]] = {}
+    for run in find_runs(results):
+        for task in sorted(run.tasks):
+            if run.tasks[task].samples is None:
+                continue
+            items, faults = _items(run, task)
+            for fault in faults:
+                sound = False
+                console.print(f"{task} ({run.label}): {fault}", markup=False, highlight=False)
+            if items:
+                name = run.label + (f" ({run.model_args})" if run.model_args else "")
+                models.setdefault((run.model, name), []).extend(_rows(run.model, task, items))
+                found = True
+    for (model, name), rows in models.items():
+        rows.extend(_pooled(model, rows))
+        console.print(_table(name, rows), "")
+        sound &= not any(row.verdict.startswith("no") for row in rows)
+    if not found:
+        console.print(
+            f"No run over the sample benchmark in {', '.join(map(str, results))}: write it with "
+            "`video-reasoning sample --out demo`, run its tasks with --log_samples and "
+            "--output_path, and name that folder.",
+            markup=False,
+            highlight=False,
+        )
+    elif not sound:
+        console.print("Not everything came out as it must.")
+    return found and sound
+
+
+def _items(run: Run, task: str) -> tuple[list[_Item], list[str]]:
+    """The answers to questions of the sample, and what is wrong with the log, a sentence each."""
+    try:
+        questions = load_questions(questions_of(run, task), _COLUMNS)
+    except UserError as error:
+        return [], [str(error)] if task in registry.our_tasks() else []
+    if not any(question.get("evidence") for question in questions.values()):
+        return [], []
+    path, odd = run.samples(task), OddLines()
+    items, strangers = [], 0
+    for sample in read_samples(path, odd):
+        question = questions.get(sample.id)
+        if question is None or sample.target != (question["answer"] or ""):
+            strangers += 1
+        elif not question["task"].endswith("_gen"):  # free text is right or wrong by degrees
+            items.append(_item(question, sample))
+    faults = [odd.sentence(path)] if odd.count else []
+    if strangers and items:
+        faults.append(
+            f"{strangers} of the answers are to other questions than the prepared ones; "
+            "run the tasks again."
+        )
+    return items, faults
+
+
+def _item(question: Mapping[str, Any], sample: Sample) -> _Item:
+    kind = str(question["task"])
+    evidence = str(question.get("evidence") or "not said")
+    condition = sample.group("condition")
+    return _Item(
+        id=sample.id,
+        kind=kind,
+        label=evidence + (f", {condition}" if condition else ""),
+        answerable=evidence in SEEN or (evidence == "hidden" and kind.startswith("reporter")),
+        chance=1 / len(question["options"]) if question["options"] else 0.5,
+        score=sample.score,
+        status=sample.status,
+        qid=str(question.get("qid") or ""),
+        variant=str(question.get("variant") or ""),
+    )
+
+
+def _shows_all(task: str, kind: str) -> bool:
+    """Whether a task shows the clip as the benchmark means it, and asks with the plain prompt."""
+    return task in {
+        "tvbench_tomato",
+        f"tvbench_tomato_{kind}",
+        *(f"blackswan_{split}{kind}{view}" for split in ("", "test_") for view in ("", "_clips")),
+        *(f"causalvqa_{split}{part}" for split in ("debug", "test") for part in ("", f"_{kind}")),
+    }
+
+
+def _rows(model: str, task: str, items: Sequence[_Item]) -> list[_Row]:
+    """The rows of one task, each with its verdict."""
+    rows = []
+    whole = all(_shows_all(task, kind) for kind in {item.kind for item in items})
+    for label in sorted({item.label for item in items}):
+        row = _Row(task, label, [item for item in items if item.label == label])
+        if model == RANDOM or (model == OBSERVER and whole and not row.items[0].answerable):
+            _expect_chance(row, by_variant=model == OBSERVER)
+        rows.append(row)
+    answerable = [item for item in items if item.answerable]
+    if model == OBSERVER and whole and answerable:
+        row = _Row(task, "all answerable", answerable)
+        _expect_known(row)
+        rows.append(row)
+    pairs = _pairs(answerable)
+    if pairs:
+        row = _Row(task, "answerable pairs", pairs)
+        if model == OBSERVER and whole:
+            _expect_known(row)
+        elif model == RANDOM:
+            _expect_chance(row, by_variant=False)
+        rows.append(row)
+    return rows
+
+
+def _pairs(items: Iterable[_Item]) -> list[_Item]:
+    """One item per question with two scored variants: right where both are."""
+    groups: dict[str, list[_Item]] = {}
+    for item in items:
+        if item.qid and item.score is not None:
+            groups.setdefault(item.qid, []).append(item)
+    return [
+        _Item(
+            id=qid,
+            kind=group[0].kind,
+            label="pairs",
+            answerable=True,
+            chance=math.prod(item.chance for item in group),
+            score=min(item.score or 0.0 for item in group),
+            status="answered",
+            qid=qid,
+            variant="",
+        )
+        for qid, group in groups.items()
+        if len(group) == 2
+    ]
+
+
+def _pooled(model: str, rows: Sequence[_Row]) -> list[_Row]:
+    """What cannot be known, over all tasks: each alone may have too few items to tell."""
+    if model not in (OBSERVER, RANDOM):
+        return []
+    pools: dict[str, dict[tuple[str, str], _Item]] = {}
+    for row in rows:
+        if row.expected.startswith("chance") and row.label != "answerable pairs":
+            benchmark = row.task.partition("_")[0]
+            pool = pools.setdefault(benchmark, {})
+            for item in row.items:
+                pool.setdefault((item.id, item.label), item)
+    pooled = []
+    for benchmark, pool in pools.items():
+        row = _Row(f"{benchmark}: all tasks", "all at chance", list(pool.values()))
+        _expect_chance(row, by_variant=model == OBSERVER)
+        pooled.append(row)
+    return pooled
+
+
+def _expect_known(row: _Row) -> None:
+    row.expected = f"at least {LEAST:.2f}"
+    if row.count("missing"):
+        row.verdict = "no: videos are missing"
+    elif row.counted:
+        row.verdict = "ok" if row.value is not None and row.value >= LEAST else "no: too low"
+    else:
+        row.verdict = _unscored(row)
+
+
+def _expect_chance(row: _Row, *, by_variant: bool) -> None:
+    """Holds a row against chance; the variants each for themselves, together at ALPHA."""
+    scored = [item for item in row.items if item.score is not None]
+    row.expected = "chance"
+    if not scored:
+        row.verdict = _unscored(row)
+        return
+    variants = sorted({item.variant for item in scored}) if by_variant else [None]
+    ranges = []
+    verdicts = set()
+    for variant in variants:
+        part = [item for item in scored if variant is None or item.variant == variant]
+        right = round(math.fsum(item.score or 0.0 for item in part))
+        least, most = within_chance([item.chance for item in part], ALPHA / len(variants))
+        ranges.append(f"{least / len(part):.2f} to {most / len(part):.2f}")
+        if not least <= right <= most:
+            verdicts.add("no: too high" if right > most else "no: too low")
+        elif (least, most) != (0, len(part)):
+            verdicts.add("ok")
+    row.expected = "chance: " + "; ".join(dict.fromkeys(ranges))
+    failed = sorted(verdict for verdict in verdicts if verdict != "ok")
+    row.verdict = failed[0] if failed else "ok" if verdicts else "too few to tell"
+
+
+def _unscored(row: _Row) -> str:
+    return "answers withheld" if row.count("withheld") else "no: nothing was scored"
+
+
+def _table(name: str, rows: Sequence[_Row]) -> Any:
+    from rich.table import Table
+
+    table = Table(title=name, title_justify="left")
+    for column in ("task", "evidence"):
+        table.add_column(column)
+    for column in ("items", "missing", "unparsed", "accuracy", "chance"):
+        table.add_column(column, justify="right")
+    for column in ("expected", "verdict"):
+        table.add_column(column, no_wrap=True)
+    previous = ""
+    for row in rows:
+        if previous and row.task != previous:
+            table.add_section()
+        verdict = f"[bold red]{row.verdict}[/]" if row.verdict.startswith("no") else row.verdict
+        table.add_row(
+            row.task if row.task != previous else "",
+            row.label,
+            str(len(row.items)),
+            str(row.count("missing")),
+            str(row.count("unparsed")),
+            "n/a" if row.value is None else f"{row.value:.3f}",
+            "n/a" if row.chance is None else f"{row.chance:.3f}",
+            row.expected,
+            verdict,
+        )
+        previous = row.task
+    return table
