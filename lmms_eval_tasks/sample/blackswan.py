@@ -256,10 +256,9 @@ def _ask(sheet: _Sheet, drama: _Drama) -> None:
             sheet.choice(task, drama, ("stack_is", {"a": drama.stack}), stacks, "static")
         else:
             sheet.choice(task, drama, drama.truth, drama.wrong_outcomes(2), "temporal")
-        if index % 5 in (0, 2, 3):
-            evidence = "moment" if sees_all else "hidden"
-            sheet.choice(task, drama, drama.bird_truth, drama.wrong_birds(), evidence)
-        if index % 5 == 1:
+        unseen = "moment" if sees_all else "hidden"
+        sheet.choice(task, drama, drama.bird_truth, drama.wrong_birds(), unseen)
+        if index % 5 in (1, 3):
             options: list[tuple[str, dict[str, str]]] = [(name, {}) for name in _NOTHING]
             drama.rng.shuffle(options)
             sheet.choice(task, drama, options[0], options[1:], "none")
@@ -271,11 +270,9 @@ def _ask(sheet: _Sheet, drama: _Drama) -> None:
             sheet.hypothesis(task, drama, ("stack_is", {"a": color}), holds, "static")
         else:
             sheet.hypothesis(task, drama, claim, holds, "temporal")
-        if index % 5 in (0, 1, 4):
-            fits = bool((index // 5 + index // 2) % 2)
-            bird = drama.bird_truth if fits else drama.wrong_birds()[index % 2]
-            sheet.hypothesis(task, drama, bird, fits, "moment" if sees_all else "hidden")
-        if index % 5 == 3:
+        sheet.hypothesis(task, drama, drama.bird_truth, True, unseen)
+        sheet.hypothesis(task, drama, drama.wrong_birds()[index % 2], False, unseen)
+        if index % 5 in (2, 3):
             name = _NOTHING[index % 3]
             sheet.hypothesis(task, drama, (name, {}), bool((index // 5) % 2), "none")
 

@@ -1,7 +1,7 @@
 """The sample in TVBench's release layout: data/*.json and videos/<demonstration type>/*.mp4.
 
-Each of the six files holds 24 questions: 12 need the frames in order, 6 are settled by any
-frame, 4 by one short moment, 2 by nothing in the picture.
+Each of the six files holds 26 questions: 12 need the frames in order, 6 are settled by any
+frame, 4 by one short moment, 4 by nothing in the picture.
 """
 
 from __future__ import annotations
@@ -456,8 +456,8 @@ def build(root: Path, seed: int = 0) -> list[Video]:
                 asks.append(("moment", *_moment(scene)))
             if number % 2 == 0:
                 asks.append(("static", *_static(scene, asked["static"])))
-            if number in (1, 7):
-                kind, nothing, choices = _nothing(file_number + number)
+            if number in (1, 4, 7, 10):
+                kind, nothing, choices = _nothing(file_number + number // 3)
                 answer = str(_pick(rng, choices))
                 asks.append(("none", kind, nothing, answer, choices))
             for evidence, kind, its_slots, answer, choices in asks:
