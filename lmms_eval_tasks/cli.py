@@ -114,7 +114,11 @@ def sample(
 
     out = out.expanduser().absolute()
     with _progress() as progress:
-        write_releases(out, workers=workers or os.cpu_count() or 1, progress=progress)
+        write_releases(
+            out,
+            workers=workers or os.cpu_count() or 1,
+            progress=lambda done, total: progress("Drawing the sample benchmark", done, total),
+        )
         manifests = [
             run(
                 benchmark,

@@ -8,7 +8,7 @@ left out of the accuracy (see :mod:`video_reasoning.tasks.scoring`).
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 from loguru import logger
 
-from video_reasoning.preprocessing.conditions import Condition, visuals
+from video_reasoning.preprocessing.conditions import Condition, make_conditions
 from video_reasoning.preprocessing.files import make_once
 from video_reasoning.preprocessing.video import VideoError, check
 from video_reasoning.tasks import store
@@ -45,7 +45,12 @@ def problem(benchmark: str, document: Mapping[str, Any]) -> str:
 
 
 def show(
-    benchmark: str, document: Mapping[str, Any], condition: Condition | None = None
+    benchmark: str,
+    document: Mapping[str, Any],
+    condition: Condition | None = None,
+    *,
+    pick: int | None = None,
+    together: Sequence[Condition] = (),
 ) -> list[str]:
     """What the model gets for a document: a list of paths to video files.
 
@@ -53,6 +58,9 @@ def show(
         benchmark: name of the benchmark.
         document: a row of ``questions.parquet``; ``id``, ``video`` and ``problem`` are read.
         condition: which frames to show; None for the video as it is.
+        pick: the handpicked frame, for the condition that shows it.
+        together: conditions that will be asked for as well: their clips are made from the same
+            decode.
 
     Returns:
         One path, or none where the condition is blind. For an item whose video cannot be
@@ -65,11 +73,12 @@ def show(
         path = video_path(benchmark, document)
         if condition is None:
             return [str(path)]
+        wanted = [condition, *(other for other in together if other != condition)]
+        requests = [(each, str(document["id"]), pick) for each in wanted]
         try:
-            return visuals(
-                path, condition, str(document["id"]), clips=store.clips_folder(benchmark)
-            )
-        except (VideoError, OSError) as error:
+            clip = make_conditions(path, requests, store.clips_folder(benchmark))[0]
+            return [str(clip.path)]
+        except (VideoError, ValueError, OSError) as error:
             reason = str(error)
     logger.warning(f"{benchmark} {document.get('id')}: shown as missing: {reason}")
     return [str(placeholder())]

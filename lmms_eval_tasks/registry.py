@@ -85,7 +85,10 @@ def our_tasks() -> Mapping[str, OurTask]:
         if source.startswith(_STORE_PREFIX):
             benchmark, _, split = source.removeprefix(_STORE_PREFIX).partition("_")
             needs.append((benchmark, split))
+        # By convention a process_docs that selects is called like the task's name in the data,
+        # and one that expands every question ends with "_docs".
         selects = re.sub(r"^.*\.", "", str(config.get("process_docs", "")))
+        selects = "" if selects.endswith("_docs") else selects
         found[name] = OurTask(name, path, tuple(needs), selects, members)
     return found
 

@@ -49,13 +49,16 @@ def letters(options: Sequence[str]) -> dict[str, str]:
     return {chr(ord("A") + position): option for position, option in enumerate(options)}
 
 
-def judge(benchmark: str, document: Document, results: Sequence[Any]) -> dict[str, Any]:
+def judge(
+    benchmark: str, document: Document, results: Sequence[Any], *, needs_video: bool = True
+) -> dict[str, Any]:
     """Scores one response to a multiple-choice or yes/no question. Never raises.
 
     Args:
         benchmark: name of the benchmark, for finding the video.
         document: a row of ``questions.parquet``; ``options`` empty means yes/no.
         results: the responses of the harness; the first is scored.
+        needs_video: whether an item is missing if its video is; not so where it was asked blind.
 
     Returns:
         ``status``, ``choice`` (a letter, "yes" or "no", or None), ``rule`` (how the answer
@@ -63,7 +66,7 @@ def judge(benchmark: str, document: Document, results: Sequence[Any]) -> dict[st
         ``problem`` (why a missing item is missing, else the empty text).
     """
     try:
-        reason = media.problem(benchmark, document)
+        reason = media.problem(benchmark, document) if needs_video else ""
         response = first_response(results)
         options = list(document.get("options") or [])
         answer = parse_choice(response, letters(options)) if options else parse_yes_no(response)
@@ -174,3 +177,25 @@ def of_group(name: str, value: str) -> Callable[[Iterable[Mapping[str, Any]]], f
 def _mean(values: Iterable[float]) -> float | None:
     numbers = [value for value in values if not math.isnan(value)]
     return math.fsum(numbers) / len(numbers) if numbers else None
+
+
+def total(metrics: Sequence[float | None], sizes: Sequence[int], weight_by_size: bool) -> float:
+    """A group's count: the sum of its tasks' counts. For a group's ``aggregation``."""
+    del sizes, weight_by_size
+    return math.fsum(metric for metric in metrics if metric is not None)
+
+
+def weighted(
+    metrics: Sequence[float | None], sizes: Sequence[int], weight_by_size: bool
+) -> float | None:
+    """A group's rate: the mean over its tasks that have one, weighed by their documents.
+
+    The harness's own "mean" fails on a task that has nothing to average.
+    """
+    known = [
+        (metric, size if weight_by_size else 1)
+        for metric, size in zip(metrics, sizes, strict=True)
+        if metric is not None
+    ]
+    weight = sum(size for _, size in known)
+    return math.fsum(metric * size for metric, size in known) / weight if weight else None

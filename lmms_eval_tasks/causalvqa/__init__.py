@@ -1,43 +1,51 @@
 """CausalVQA: prompts and scoring as the harness calls them.
 
 A question has two variants with the same right answer; each is asked on its own, and the
-headline number counts the pairs of which both were answered correctly (section 2.2.5).
+headline number counts the pairs of which both were answered correctly (section 2.2.5). All
+aggregates weigh questions, not strata: that is what reproduces the paper's tables 6 and 12.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from video_reasoning.metrics.paired import paired_accuracy
+from video_reasoning.preprocessing.conditions import Condition
 from video_reasoning.tasks import media, scoring
+from video_reasoning.tasks.causalvqa import prompt
+from video_reasoning.tasks.selection import of_task
 
 BENCHMARK = "causalvqa"
 
-RESPONSE_FORMAT = "Your Answer Letter: {letter} END"
-"""The response format that the benchmark asks for."""
+TYPES = ("anticipation", "counterfactual", "descriptive", "hypothetical", "planning")
+"""Question types (section 2, table 1)."""
 
-INSTRUCTION = (
-    "Watch the whole video before you decide, and choose the one option that fits it best.\n"
-    "Finish your reply with a single line in exactly this format, with the letter of your "
-    "choice ({letters}) alone in place of X:\n" + RESPONSE_FORMAT.format(letter="X")
-)
-"""Our own wording; the authors' prompt is not ours to ship."""
+REASONING = frozenset(TYPES) - {"descriptive"}
+"""The types that the paper calls Reasoning."""
 
+DIFFICULTIES = ("easy", "medium", "hard")
 
-def doc_to_visual(doc: Mapping[str, Any]) -> list[str]:
-    """The clip as released; the model's own sampler takes its frames."""
-    return media.show(BENCHMARK, doc)
+Items = Sequence[Mapping[str, Any]]
+Settings = Mapping[str, Any] | None
 
 
-def doc_to_text(doc: Mapping[str, Any]) -> str:
-    """Question, options as ``(A) text``, and the response format."""
-    options = scoring.letters(doc["options"])
-    lines = [str(doc["question"])]
-    lines += [f"({letter}) {option}" for letter, option in options.items()]
-    letters = list(options)
-    lines.append(INSTRUCTION.format(letters=f"{letters[0]} to {letters[-1]}"))
-    return "\n".join(lines)
+def condition(lmms_eval_specific_kwargs: Settings) -> Condition | None:
+    """What a task's YAML shows: None for the whole video, else a frame condition."""
+    name = (lmms_eval_specific_kwargs or {}).get("condition", "video")
+    return None if name == "video" else Condition.parse(str(name))
+
+
+def doc_to_visual(doc: Mapping[str, Any], lmms_eval_specific_kwargs: Settings = None) -> list[str]:
+    """The clip as released, of which the model's own sampler takes frames; or an ablation's."""
+    return media.show(BENCHMARK, doc, condition(lmms_eval_specific_kwargs))
+
+
+def doc_to_text(doc: Mapping[str, Any], lmms_eval_specific_kwargs: Settings = None) -> str:
+    """Question, options as ``(A) text``, and what to do; see :mod:`.prompt`."""
+    shown = condition(lmms_eval_specific_kwargs)
+    kind = "video" if shown is None else shown.kind
+    return prompt.build(str(doc["question"]), scoring.letters(doc["options"]), kind)
 
 
 def doc_to_target(doc: Mapping[str, Any]) -> str:
@@ -50,8 +58,25 @@ def process_results_debug(doc: Mapping[str, Any], results: Sequence[Any]) -> dic
     return _process_results("debug", doc, results)
 
 
-def _process_results(split: str, doc: Mapping[str, Any], results: Sequence[Any]) -> dict[str, Any]:
-    judged = scoring.judge(BENCHMARK, doc, results)
+def process_results_test(doc: Mapping[str, Any], results: Sequence[Any]) -> dict[str, Any]:
+    """Reads one variant of one test question; there is a score only where there is an answer."""
+    return _process_results("test", doc, results)
+
+
+def process_blind_results_debug(doc: Mapping[str, Any], results: Sequence[Any]) -> dict[str, Any]:
+    """Scores one variant of one debug question that was asked without its video."""
+    return _process_results("debug", doc, results, needs_video=False)
+
+
+def process_blind_results_test(doc: Mapping[str, Any], results: Sequence[Any]) -> dict[str, Any]:
+    """Reads one variant of one test question that was asked without its video."""
+    return _process_results("test", doc, results, needs_video=False)
+
+
+def _process_results(
+    split: str, doc: Mapping[str, Any], results: Sequence[Any], *, needs_video: bool = True
+) -> dict[str, Any]:
+    judged = scoring.judge(BENCHMARK, doc, results, needs_video=needs_video)
     item = scoring.scored(
         doc,
         judged,
@@ -60,30 +85,96 @@ def _process_results(split: str, doc: Mapping[str, Any], results: Sequence[Any])
         type=str(doc["type"]),
         difficulty=str(doc["difficulty"]),
     )
+    chosen = scoring.letters(doc["options"]).get(str(judged["choice"]))
     return {
         **scoring.common_metrics(BENCHMARK, split, doc, judged),
-        "accuracy_paired": item,
-        "accuracy_unpaired": item,
-        "incomplete_pairs": item,
+        "prompt": prompt.name(),
+        **dict.fromkeys(METRICS, item),
+        "consistency": {"qid": item["qid"], "text": chosen},
+        "withheld_items": {"withheld": judged["status"] == "withheld"},
     }
 
 
-def accuracy_paired(items: Sequence[Mapping[str, Any]]) -> float | None:
+def accuracy_paired(items: Items) -> float | None:
     """Pairs with both variants correct / pairs with both variants scored, 0..1.
 
     A pair of which one variant is missing or withheld counts in ``incomplete_pairs`` instead.
     """
-    complete = [item for item in items if "score" in item]
     value = paired_accuracy(
-        [item["qid"] for item in complete], [item["score"] == 1.0 for item in complete]
+        [item["qid"] for item in items], [item.get("score") for item in items], variants=2
     )
     return None if value != value else value
 
 
-def incomplete_pairs(items: Sequence[Mapping[str, Any]]) -> int:
+accuracy_unpaired = scoring.accuracy
+
+
+def incomplete_pairs(items: Items) -> int:
     """Questions of which only one variant could be scored (or was asked, with ``--limit``)."""
     variants: dict[str, int] = {}
     for item in items:
         if "score" in item:
             variants[item["qid"]] = variants.get(item["qid"], 0) + 1
     return sum(count == 1 for count in variants.values())
+
+
+def consistency(items: Items) -> float | None:
+    """How often both variants of a question get an option of the same text, 0..1.
+
+    Distractors are paraphrased between the variants, so that a model that is wrong in both is
+    seldom consistent; one that is right in both always is. Over the questions of which both
+    variants were asked; a response that names no option agrees with nothing.
+    """
+    texts: dict[str, list[str | None]] = {}
+    for item in items:
+        texts.setdefault(item["qid"], []).append(item["text"])
+    pairs = [pair for pair in texts.values() if len(pair) == 2]
+    if not pairs:
+        return None
+    return sum(one is not None and one == other for one, other in pairs) / len(pairs)
+
+
+def withheld_items(items: Sequence[Mapping[str, bool]]) -> int:
+    """How many responses have no published answer to be held against."""
+    return sum(item["withheld"] for item in items)
+
+
+def _over(
+    aggregate: Callable[[Items], float | None], name: str, values: frozenset[str]
+) -> Callable[[Items], float | None]:
+    """An aggregation over the items whose ``name`` is one of some values."""
+
+    def aggregation(items: Items) -> float | None:
+        return aggregate([item for item in items if item.get(name) in values])
+
+    return aggregation
+
+
+acc_paired_easy = _over(accuracy_paired, "difficulty", frozenset({"easy"}))
+acc_paired_medium = _over(accuracy_paired, "difficulty", frozenset({"medium"}))
+acc_paired_hard = _over(accuracy_paired, "difficulty", frozenset({"hard"}))
+acc_paired_reasoning = _over(accuracy_paired, "type", REASONING)
+acc_unpaired_easy = _over(accuracy_unpaired, "difficulty", frozenset({"easy"}))
+acc_unpaired_medium = _over(accuracy_unpaired, "difficulty", frozenset({"medium"}))
+acc_unpaired_hard = _over(accuracy_unpaired, "difficulty", frozenset({"hard"}))
+acc_unpaired_reasoning = _over(accuracy_unpaired, "type", REASONING)
+
+METRICS = (
+    "accuracy_paired",
+    "accuracy_unpaired",
+    "acc_paired_easy",
+    "acc_paired_medium",
+    "acc_paired_hard",
+    "acc_paired_reasoning",
+    "acc_unpaired_easy",
+    "acc_unpaired_medium",
+    "acc_unpaired_hard",
+    "acc_unpaired_reasoning",
+    "incomplete_pairs",
+)
+
+anticipation = of_task("anticipation")
+counterfactual = of_task("counterfactual")
+descriptive = of_task("descriptive")
+hypothetical = of_task("hypothetical")
+planning = of_task("planning")

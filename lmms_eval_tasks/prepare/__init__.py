@@ -24,7 +24,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from filelock import FileLock, Timeout
 
-from video_reasoning.preprocessing.files import atomic_path, make_once
+from video_reasoning.preprocessing.files import atomic_path, content_id, make_once
 from video_reasoning.preprocessing.joining import join_parts, joined_name
 from video_reasoning.preprocessing.video import VideoError, verify
 from video_reasoning.tasks import store
@@ -52,11 +52,14 @@ COMMON_COLUMNS: dict[str, pa.DataType] = {
     "answer": pa.string(),
     "video": pa.string(),
     "problem": pa.string(),
+    "frames": pa.int32(),
+    "seconds": pa.float64(),
     "evidence": pa.string(),
 }
 """Columns of every benchmark's questions: ``answer`` is a letter, "yes", "no", or empty where it
 is withheld or there is none; ``video`` is relative to the benchmark's folder; ``problem`` says
-why it cannot be shown; ``evidence`` is what the sample benchmark says it takes to answer."""
+why it cannot be shown; ``frames`` and ``seconds`` are its length (0 where it cannot be read);
+``evidence`` is what the sample benchmark says it takes to answer."""
 
 Progress = Callable[[str, int, int], None]
 """Called with the name of a step, how much of it is done, and how much there is."""
@@ -141,7 +144,7 @@ class _Work:
         clips = self._join(parsed.items, checked)
         videos = [_video(item, checked, clips) for item in parsed.items]
         rows = [
-            {**item.values, "video": video, "problem": problem}
+            {**item.values, "video": video, "problem": problem, **_length(item, checked)}
             for item, (video, problem) in zip(parsed.items, videos, strict=True)
         ]
         schema = pa.schema({**COMMON_COLUMNS, **reader.COLUMNS})
@@ -236,7 +239,7 @@ class _Work:
             else:
                 before, after = checked[wanted.before.name], checked[wanted.after.name]
                 middle = blackswan.hidden_frames(before.frames, after.frames, before.rate)
-            name = joined_name(first, middle, last, blackout=wanted.blackout)
+            name = _clip_name(first, middle, last, blackout=wanted.blackout)
             jobs[wanted] = (first, middle, last, wanted.blackout, self.folder / "clips" / name)
         outcomes = self._each("Joining clips", _join_one, list(jobs.values()))
         for (wanted, job), problem in zip(jobs.items(), outcomes, strict=True):
@@ -276,6 +279,17 @@ def _video(
     return f"videos/{item.shows.name}", checked[item.shows.name].problem
 
 
+def _length(item: Item, checked: dict[str, Checked]) -> dict[str, Any]:
+    """How many frames and seconds an item shows."""
+    parts = [checked[part.name] for part in _parts(item)]
+    frames = sum(part.frames for part in parts)
+    seconds = sum(part.seconds for part in parts)
+    if isinstance(item.shows, Joined) and item.shows.middle is None and parts[0].rate:
+        hidden = blackswan.hidden_frames(parts[0].frames, parts[1].frames, parts[0].rate)
+        frames, seconds = frames + hidden, seconds + hidden / parts[0].rate
+    return {"frames": frames, "seconds": round(seconds, 6)}
+
+
 def _split_summary(split: str, rows: list[dict[str, Any]], parsed: Parsed) -> dict[str, Any]:
     return {
         "questions": len(rows),
@@ -309,6 +323,14 @@ def _link_or_copy(file: Path, target: Path) -> None:
             os.link(file.resolve(), temporary)
         except OSError:
             shutil.copy2(file, temporary)
+
+
+def _clip_name(before: Path, middle: Path | int, after: Path, *, blackout: bool) -> str:
+    """Name of a joined clip, which changes whenever what it shows would."""
+    if isinstance(middle, int):
+        return joined_name([content_id(before), content_id(after)], black_frames=middle)
+    ids = [content_id(part) for part in (before, middle, after)]
+    return joined_name(ids, black_frames=0 if blackout else None)
 
 
 def _decode(path: Path) -> Checked:

@@ -32,28 +32,45 @@ PROMPT = (
 )
 """The evaluation prompt, verbatim (appendix D.1)."""
 
+BLIND_PROMPT = (
+    "Randomly guess a reasonable answer based on the question only.\n"
+    "<question> {question} </question>\n"
+    "<options> {index2ans} </options>\n"
+    "DO NOT GENERATE ANSWER SUCH AS 'NOT POSSIBLE TO DETERMINE.'"
+)
+"""The video-free prompt, verbatim (appendix D.3)."""
+
 DEFAULT_CONDITION = "ordered16"
 """16 frames at equal intervals, in order (section 5)."""
 
+DEMONSTRATION_TYPES = ("human", "object", "simulated")
+VARIATIONS = ("counterfactual", "composite", "zoom", "first_person")
 
-def condition(settings: Mapping[str, Any] | None) -> Condition:
-    """The frame condition that a task's ``lmms_eval_specific_kwargs`` name."""
-    return Condition.parse(str((settings or {}).get("condition", DEFAULT_CONDITION)))
+
+def condition(
+    doc: Mapping[str, Any], lmms_eval_specific_kwargs: Mapping[str, Any] | None = None
+) -> Condition:
+    """The frame condition of a document: its own, else the one that the task's YAML names."""
+    settings = lmms_eval_specific_kwargs or {}
+    name = doc.get("condition") or settings.get("condition") or DEFAULT_CONDITION
+    return Condition.parse(str(name))
 
 
 def doc_to_visual(
     doc: Mapping[str, Any], lmms_eval_specific_kwargs: Mapping[str, Any] | None = None
 ) -> list[str]:
-    """The clip that holds exactly the frames of the task's condition."""
-    return media.show(BENCHMARK, doc, condition(lmms_eval_specific_kwargs))
+    """The clip that holds exactly the frames of the condition; nothing where it is blind."""
+    return media.show(BENCHMARK, doc, condition(doc, lmms_eval_specific_kwargs))
 
 
 def doc_to_text(
     doc: Mapping[str, Any], lmms_eval_specific_kwargs: Mapping[str, Any] | None = None
 ) -> str:
     """The paper's prompt, with the number of frames that the condition shows."""
-    return PROMPT.format(
-        num_frames=condition(lmms_eval_specific_kwargs).m,
+    shown = condition(doc, lmms_eval_specific_kwargs)
+    template = BLIND_PROMPT if shown.kind == "blind" else PROMPT
+    return template.format(
+        num_frames=shown.m,
         question=doc["question"],
         index2ans=scoring.letters(doc["options"]),
     )
@@ -69,8 +86,54 @@ def process_results(doc: Mapping[str, Any], results: Sequence[Any]) -> dict[str,
     judged = scoring.judge(BENCHMARK, doc, results)
     return {
         **scoring.common_metrics(BENCHMARK, SPLIT, doc, judged),
-        "accuracy": scoring.scored(doc, judged),
+        "short_videos": short_video(doc),
+        **_accuracies(doc, judged),
     }
 
 
+def process_blind_results(doc: Mapping[str, Any], results: Sequence[Any]) -> dict[str, Any]:
+    """Scores one question that was asked without its video, which may then be missing."""
+    judged = scoring.judge(BENCHMARK, doc, results, needs_video=False)
+    return {
+        **scoring.common_metrics(BENCHMARK, SPLIT, doc, judged),
+        "short_videos": {"short": False},
+        **_accuracies(doc, judged),
+    }
+
+
+def short_video(
+    doc: Mapping[str, Any], lmms_eval_specific_kwargs: Mapping[str, Any] | None = None
+) -> dict[str, bool]:
+    """Whether a video has fewer frames than its condition shows, so that some show twice."""
+    frames = int(doc.get("frames") or 0)
+    return {"short": 0 < frames < condition(doc, lmms_eval_specific_kwargs).m}
+
+
+def short_videos(items: Sequence[Mapping[str, bool]]) -> int:
+    """How many items have a video of fewer frames than are shown."""
+    return sum(item["short"] for item in items)
+
+
+def _accuracies(doc: Mapping[str, Any], judged: Mapping[str, Any]) -> dict[str, Any]:
+    groups = {name: str(bool(doc.get(name))).lower() for name in VARIATIONS}
+    item = scoring.scored(
+        doc, judged, demonstration_type=str(doc.get("demonstration_type")), **groups
+    )
+    breakdowns = (f"acc_{name}" for name in (*DEMONSTRATION_TYPES, *VARIATIONS))
+    return {"accuracy": item, **dict.fromkeys(breakdowns, item)}
+
+
+acc_human = scoring.of_group("demonstration_type", "human")
+acc_object = scoring.of_group("demonstration_type", "object")
+acc_simulated = scoring.of_group("demonstration_type", "simulated")
+acc_counterfactual = scoring.of_group("counterfactual", "true")
+acc_composite = scoring.of_group("composite", "true")
+acc_zoom = scoring.of_group("zoom", "true")
+acc_first_person = scoring.of_group("first_person", "true")
+
+rotation = of_task("rotation")
 direction = of_task("direction")
+velocity_frequency = of_task("velocity_frequency")
+shape_trend = of_task("shape_trend")
+visual_cues = of_task("visual_cues")
+action_count = of_task("action_count")

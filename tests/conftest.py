@@ -1,0 +1,42 @@
+"""Fixtures that several folders of tests share."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from filelock import FileLock
+
+os.environ["HF_HUB_OFFLINE"] = "1"
+
+
+@pytest.fixture(scope="session")
+def shared_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """One folder for all test processes of this run."""
+    base = tmp_path_factory.getbasetemp()
+    return base.parent if os.environ.get("PYTEST_XDIST_WORKER") else base
+
+
+@pytest.fixture(scope="session")
+def sample_store(shared_folder: Path) -> Path:
+    """The store of the sample benchmark, written once for all test processes of this run."""
+    from video_reasoning.tasks.prepare import prepare
+    from video_reasoning.tasks.sample import write_releases
+
+    out = shared_folder / "sample-benchmark"
+    with FileLock(f"{out}.lock"):
+        if not (out / "ready").exists():
+            write_releases(out, workers=2)
+            for benchmark in ("blackswan", "tvbench", "causalvqa"):
+                prepare(benchmark, out / "releases" / benchmark, store_home=out / "store")
+            (out / "ready").touch()
+    return out / "store"
+
+
+@pytest.fixture
+def sample_home(sample_store: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """The sample's store, as VIDEO_REASONING_HOME."""
+    monkeypatch.setenv("VIDEO_REASONING_HOME", str(sample_store))
+    yield sample_store

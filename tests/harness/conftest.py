@@ -1,0 +1,75 @@
+"""Running the whole harness in processes of their own."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+THREE_TASKS = "blackswan_detective_mcq,tvbench_tomato_direction,causalvqa_debug"
+
+
+@dataclass(frozen=True)
+class Run:
+    """What a run of the harness left."""
+
+    returncode: int
+    output: str
+    folder: Path
+
+    @property
+    def results(self) -> dict[str, dict[str, Any]]:
+        """Task -> metric -> value, without the filter's name."""
+        (path,) = self.folder.rglob("*_results.json")
+        loaded = json.loads(path.read_text())["results"]
+        return {
+            task: {name.removesuffix(",none"): value for name, value in metrics.items()}
+            for task, metrics in loaded.items()
+        }
+
+    def samples(self, task: str) -> list[dict[str, Any]]:
+        """The logged samples of a task."""
+        (path,) = self.folder.rglob(f"*_samples_{task}.jsonl")
+        return [json.loads(line) for line in path.read_text().splitlines()]
+
+
+Harness = Callable[..., Run]
+
+
+@pytest.fixture
+def harness(tmp_path: Path) -> Harness:
+    """Runs `lmms_eval` (or another launcher) on a store, from a folder that is not ours."""
+
+    def run(
+        *arguments: str,
+        home: Path,
+        launcher: tuple[str, ...] = (sys.executable, "-m", "video_reasoning.tasks"),
+        **environment: str,
+    ) -> Run:
+        folder = tmp_path / "results"
+        result = subprocess.run(
+            [*launcher, *arguments, "--output_path", str(folder), "--log_samples"],
+            env={
+                **{k: v for k, v in os.environ.items() if not k.startswith("PYTEST")},
+                "VIDEO_REASONING_HOME": str(home),
+                "HF_HOME": str(tmp_path / "hf"),
+                "OMP_NUM_THREADS": "1",
+                **environment,
+            },
+            cwd=tmp_path,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            timeout=600,
+            check=False,
+        )
+        return Run(result.returncode, result.stdout, folder)
+
+    return run

@@ -1,0 +1,94 @@
+"""The launcher, as far as it goes without the harness."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.tasks.releases import tvbench_question, write_tvbench
+from video_reasoning.tasks import launcher, registry, store
+from video_reasoning.tasks.prepare import prepare
+
+
+def run(*arguments: str, home: Path) -> subprocess.CompletedProcess[str]:
+    """Runs the launcher in a process of its own, in which the harness cannot be imported."""
+    program = (
+        "import sys\n"
+        "sys.modules['lmms_eval'] = None\n"  # whatever imports it fails
+        "from video_reasoning.tasks.launcher import main\n"
+        "sys.exit(main())\n"
+    )
+    return subprocess.run(
+        [sys.executable, "-c", program, *arguments],
+        env={"PATH": "", store.HOME_VARIABLE: str(home)},
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+
+
+@pytest.mark.parametrize(
+    "tasks",
+    [
+        ["--tasks", "causalvqa_debug"],
+        ["--tasks=causalvqa_debug"],
+        ["--task", "mme,causalvqa_debug"],
+        ["--tasks", "causalvqa_d*"],
+    ],
+)
+def test_missing_data_is_one_sentence_before_the_harness(tmp_path: Path, tasks: list[str]) -> None:
+    result = run("--model", "x", *tasks, home=tmp_path)
+    assert result.returncode == launcher.UNUSABLE
+    (line,) = result.stderr.splitlines()
+    assert "video-reasoning prepare causalvqa" in line
+    assert store.HOME_VARIABLE in line
+
+
+def test_tasks_in_a_config_file_are_checked_too(tmp_path: Path) -> None:
+    config = tmp_path / "run.yaml"
+    config.write_text("- model: x\n  tasks: causalvqa_debug,tvbench_tomato_direction\n")
+    result = run("--config", str(config), home=tmp_path)
+    assert result.returncode == launcher.UNUSABLE
+    assert len(result.stderr.splitlines()) == 2
+
+
+def test_other_peoples_tasks_are_the_harnesss_business(tmp_path: Path) -> None:
+    result = run("--model", "x", "--tasks", "mme", home=tmp_path)
+    assert "lmms_eval" in result.stderr and "ModuleNotFoundError" in result.stderr
+
+
+def test_a_task_without_questions_says_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    source = write_tvbench(tmp_path / "r", {"1": tvbench_question()})
+    (source / "data/direction.json").rename(source / "data/rotation.json")
+    monkeypatch.setenv(store.HOME_VARIABLE, str(tmp_path / "s"))
+    prepare("tvbench", source, workers=1)
+    (problem,) = registry.missing_data(["tvbench_tomato_direction"])
+    assert "has only rotation" in problem
+
+
+def test_losses_are_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    source = write_tvbench(tmp_path / "r", {"1": tvbench_question(), "2": {}})
+    monkeypatch.setenv(store.HOME_VARIABLE, str(tmp_path / "s"))
+    prepare("tvbench", source, workers=1)
+    (sentence,) = registry.losses(["tvbench_tomato_direction"])
+    assert "0 items without a usable video and 1 unreadable rows" in sentence
+
+
+def test_the_users_include_path_stays_and_comes_first() -> None:
+    ours = str(registry.tasks_path())
+    assert launcher.with_ours(None) == [ours]
+    assert launcher.with_ours("mine") == ["mine", ours]
+    assert launcher.with_ours(["a", ours, "b"]) == ["a", "b", ours]
+
+
+def test_only_one_process_of_many_speaks(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv(store.HOME_VARIABLE, str(tmp_path))
+    monkeypatch.setenv("RANK", "1")
+    assert launcher.main(["--tasks", "causalvqa_debug"]) == launcher.UNUSABLE
+    assert capsys.readouterr().err == ""

@@ -1,0 +1,98 @@
+"""Our YAMLs: names that collide with nothing, functions that exist, no path of any machine."""
+
+from __future__ import annotations
+
+import importlib
+import importlib.util
+import itertools
+import re
+from pathlib import Path
+
+import pytest
+import yaml
+
+from video_reasoning.tasks import registry, store
+
+YAMLS = sorted(registry.tasks_path().rglob("*.yaml"))
+
+
+def test_every_task_is_found_with_the_data_it_needs() -> None:
+    tasks = registry.our_tasks()
+    assert {"blackswan_detective_mcq", "tvbench_tomato_direction", "causalvqa_debug"} <= set(tasks)
+    for task in tasks.values():
+        assert task.members or task.needs, f"{task.name} names no data"
+        for benchmark, split in task.needs:
+            assert split in store.SPLITS[benchmark]
+
+
+def test_no_name_of_ours_is_the_harnesss() -> None:
+    harness = Path(importlib.util.find_spec("lmms_eval").submodule_search_locations[0])  # type: ignore[union-attr,index]
+    pattern = re.compile(r"^\s*-?\s*(?:task|group|tag):\s*[\"']?([\w.-]+)", re.MULTILINE)
+    taken = set()
+    for path in (harness / "tasks").rglob("*.yaml"):
+        taken.update(pattern.findall(path.read_text(encoding="utf-8", errors="replace")))
+    assert {"tvbench", "tomato", "tvbench_action_count"} <= taken  # the search finds what is known to be there
+    assert len(taken) > 1000
+    assert not taken & set(registry.our_tasks())
+
+
+@pytest.mark.parametrize("path", YAMLS, ids=lambda path: path.name)
+def test_every_function_named_exists(path: Path) -> None:
+    for name in re.findall(r"!function\s+(\S+)", path.read_text()):
+        module, _, attribute = name.rpartition(".")
+        if module == store.__name__:
+            benchmark, _, split = attribute.partition("_")
+            assert split in store.SPLITS[benchmark]
+        else:
+            assert callable(getattr(importlib.import_module(module), attribute)), name
+
+
+@pytest.mark.parametrize("path", YAMLS, ids=lambda path: path.name)
+def test_no_yaml_holds_a_path_or_a_placeholder(path: Path) -> None:
+    text = path.read_text()
+    assert not re.search(r"(^|[\s\"'])(/|~/|[A-Z]:\\)\w|TODO|FIXME|<[a-z_]+>|your_", text)
+
+
+@pytest.mark.parametrize("task", registry.our_tasks().values(), ids=lambda task: task.name)
+def test_metric_names_survive_the_harness(task: registry.OurTask) -> None:
+    # The harness matches a group's metrics by substring, and prints none that starts with
+    # "paired_".
+    config = registry._load(task.path)
+    names = [metric["metric"] for metric in config.get("metric_list", [])]
+    assert names or task.members
+    assert not [name for name in names if name.startswith("paired_")]
+    for one, other in itertools.permutations(names, 2):
+        assert one not in other
+    for metric in config.get("metric_list", []):
+        assert "higher_is_better" in metric and "aggregation" in metric
+
+
+@pytest.mark.parametrize("task", registry.our_tasks().values(), ids=lambda task: task.name)
+def test_each_yaml_is_small_and_versioned(task: registry.OurTask) -> None:
+    assert len(task.path.read_text().splitlines()) <= 25
+    assert task.path.stem == task.name
+    if not task.members:
+        assert "version" in registry._load(task.path)["metadata"]
+
+
+def test_patterns_and_groups_are_resolved(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name, content in {
+        "a.yaml": "task: ours_a\ndataset_kwargs: !function video_reasoning.tasks.store.tvbench_test\n",
+        "b.yaml": "include: a.yaml\ntask: ours_b\n",
+        "g.yaml": "group: ours\ntask: [ours_a, {task: ours_b}]\n",
+    }.items():
+        (tmp_path / name).write_text(content)
+    monkeypatch.setattr(registry, "tasks_path", lambda: tmp_path)
+    registry.our_tasks.cache_clear()
+    try:
+        assert [task.name for task in registry.requested(["ours"])] == ["ours", "ours_a", "ours_b"]
+        assert {task.name for task in registry.requested(["ours_*"])} == {"ours_a", "ours_b"}
+        assert registry.our_tasks()["ours_b"].needs == (("tvbench", "test"),)
+        assert registry.requested(["someone_elses"]) == []
+    finally:
+        registry.our_tasks.cache_clear()
+
+
+def test_yaml_loader_builds_plain_values_only() -> None:
+    with pytest.raises(yaml.YAMLError):
+        yaml.load("!!python/object/apply:os.system ['true']", registry._Loader)
