@@ -25,6 +25,7 @@ Clusters = Mapping[Hashable, Hashable] | Sequence[Hashable]
 
 DRAWS = 10_000
 _CHUNK = 4_000_000  # numbers of one block of resampling weights: 32 MB
+_DISTINCT_PER_CLUSTER = 16  # a multinomial count costs about as much as drawing 16 clusters
 
 
 @dataclass(frozen=True)
@@ -338,8 +339,9 @@ def _resample(
     """Totals of redrawn clusters, shape (draws, columns of sums).
 
     Drawing clusters with replacement and adding up their rows is drawing, for each distinct row,
-    how often it comes: one multinomial draw over the distinct rows, of which there are few. The
-    distribution is the same, the work a small part.
+    how often it comes: one multinomial draw over the distinct rows. Rows of right and wrong have
+    few distinct ones, and that is a small part of the work; where most rows are distinct, the
+    clusters themselves are drawn.
     """
     _check_draws(draws, level)
     generator = np.random.default_rng(seed)
@@ -347,11 +349,18 @@ def _resample(
     for stratum in np.unique(strata):
         rows, counts = np.unique(sums[strata == stratum], axis=0, return_counts=True)
         n = int(counts.sum())
-        step = max(1, _CHUNK // len(rows))
+        few = len(rows) * _DISTINCT_PER_CLUSTER < n
+        step = max(1, _CHUNK // (len(rows) if few else n))
         for start in range(0, draws, step):
-            size = min(step, draws - start)
-            weights = generator.multinomial(n, counts / n, size=size)
-            totals[start : start + size] += weights.astype(np.float64) @ rows
+            block = totals[start : start + step]
+            if few:
+                weights = generator.multinomial(n, counts / n, size=len(block))
+                block += weights.astype(np.float64) @ rows
+            else:
+                members = sums[strata == stratum]
+                drawn = generator.integers(0, n, (len(block), n))
+                for column in range(sums.shape[1]):
+                    block[:, column] += members[:, column][drawn].sum(axis=1)
     return totals
 
 
