@@ -9,6 +9,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Collection, Hashable, Sequence
+from dataclasses import dataclass
+from statistics import NormalDist
 
 from video_reasoning.metrics._records import (
     Correct,
@@ -17,6 +19,7 @@ from video_reasoning.metrics._records import (
     mean,
     same_length,
 )
+from video_reasoning.metrics.intervals import DRAWS, Estimate, bootstrap_mean
 
 
 def paired_accuracy(
@@ -69,6 +72,383 @@ def unpaired_accuracy(correct: Correct) -> float:
         0.75
     """
     return mean(correctness(correct))
+
+
+@dataclass(frozen=True)
+class GroupScores:
+    """What the groups of a run scored.
+
+    Attributes:
+        all_correct: Complete groups with every variant correct / complete groups, 0..1: the
+            paired accuracy. NaN, like the next two, where no group is complete.
+        any_correct: Complete groups with at least one variant correct / complete groups, 0..1.
+        unpaired_of_complete: Correct items / items over the complete groups, 0..1; between the
+            two above.
+        unpaired: Correct items / scored items over everything, incomplete groups too, 0..1.
+        n_complete: Complete groups.
+        n_incomplete: Groups that lack a variant or the score of one.
+        n_items: Scored items.
+        n_unscored: Items without a score.
+    """
+
+    all_correct: float
+    any_correct: float
+    unpaired_of_complete: float
+    unpaired: float
+    n_complete: int
+    n_incomplete: int
+    n_items: int
+    n_unscored: int
+
+
+def score_groups(
+    pair_ids: Collection[Hashable], correct: Correct, *, variants: int | None = None
+) -> GroupScores:
+    """Paired, unpaired and any-correct accuracy with the counts that they rest on.
+
+    Args:
+        pair_ids: As for `paired_accuracy`.
+        correct: As for `paired_accuracy`.
+        variants: As for `paired_accuracy`.
+
+    Raises:
+        ValueError: As for `paired_accuracy`.
+
+    Example:
+        >>> scores = score_groups(["q1", "q1", "q2", "q2", "q3"], [1, 1, 1, 0, 0])
+        >>> scores.all_correct, scores.any_correct, scores.unpaired, scores.n_incomplete
+        (0.5, 1.0, 0.6, 1)
+    """
+    groups = _groups(pair_ids, correct, variants)
+    complete = [group for group in groups.values() if _complete(group, variants)]
+    items = [value for group in groups.values() for value in group]
+    n_items = sum(not math.isnan(value) for value in items)
+    return GroupScores(
+        all_correct=mean(min(group) for group in complete),
+        any_correct=mean(max(group) for group in complete),
+        unpaired_of_complete=mean(value for group in complete for value in group),
+        unpaired=mean(items),
+        n_complete=len(complete),
+        n_incomplete=len(groups) - len(complete),
+        n_items=n_items,
+        n_unscored=len(items) - n_items,
+    )
+
+
+def consistency(pair_ids: Collection[Hashable], chosen: Collection[str | None]) -> float:
+    """Share of the groups in which every variant got the same option text.
+
+    The letters differ between variants by design, so it is the text behind the chosen letter
+    that counts, compared without case, outer punctuation and repeated blanks. Where distractors
+    are paraphrased between variants (CausalVQA), two wrong choices of one meaning do not count
+    as the same: the value is then a lower bound.
+
+    Args:
+        pair_ids: One id per item, as for `paired_accuracy`.
+        chosen: Text of the option that each item's response chose; None for a response that
+            chose none, which agrees with nothing.
+
+    Returns:
+        Groups with one text throughout / groups of two or more items, 0..1; NaN where there is
+        no such group.
+
+    Raises:
+        ValueError: The sequences differ in length or an id is None.
+
+    Example:
+        >>> consistency(["q1", "q1", "q2", "q2"], ["It falls.", "it falls", "It falls.", None])
+        0.5
+    """
+    same_length(pair_ids=pair_ids, chosen=chosen)
+    groups: dict[Hashable, list[str | None]] = {}
+    for pair_id, text in zip(identifiers(pair_ids, "pair_ids"), chosen, strict=True):
+        plain = None if text is None else " ".join(text.split()).strip(" .,;:!?").casefold()
+        groups.setdefault(pair_id, []).append(plain)
+    return mean(
+        float(len(set(texts)) == 1 and texts[0] is not None)
+        for texts in groups.values()
+        if len(texts) > 1
+    )
+
+
+@dataclass(frozen=True)
+class Guessing:
+    """What guessing alone is expected to score (section 11).
+
+    Attributes:
+        unpaired: p, the chance to guess one item.
+        all_correct: p ** variants, the chance to guess a whole group.
+        any_correct: 1 - (1 - p) ** variants.
+    """
+
+    unpaired: float
+    all_correct: float
+    any_correct: float
+
+
+def expected_by_guessing(n_options: int, variants: int = 2) -> Guessing:
+    """Expected accuracies of uniform guessing, each variant guessed for itself.
+
+    Args:
+        n_options: Options per question, at least 1.
+        variants: Variants per group, at least 1.
+
+    Raises:
+        ValueError: A number is below 1.
+
+    Example:
+        >>> guessing = expected_by_guessing(5)
+        >>> round(guessing.unpaired, 2), round(guessing.all_correct, 2)
+        (0.2, 0.04)
+    """
+    if n_options < 1 or variants < 1:
+        raise ValueError(
+            f"{n_options} options and {variants} variants are too few; each must be at least 1."
+        )
+    chance = 1 / n_options
+    return Guessing(chance, chance**variants, 1 - (1 - chance) ** variants)
+
+
+@dataclass(frozen=True)
+class Decomposition:
+    """A run split into what was known and what was guessed (section 11).
+
+    Attributes:
+        known: k, estimated share of the questions whose answer the model knows, 0..1.
+        guessed: u = 1 - k, the share that it guesses.
+        guess_rate: p_u, the chance to guess one item, given or estimated.
+        variance: u^2 p (1 - p) with p = p_u ** variants, the variance of the paired score as the
+            section gives it.
+    """
+
+    known: float
+    guessed: float
+    guess_rate: float
+    variance: float
+
+
+def decompose(
+    pair_ids: Collection[Hashable],
+    correct: Correct,
+    guess_rate: float | None = None,
+    *,
+    variants: int = 2,
+) -> Decomposition:
+    """Estimate which share of the questions a model knows (section 11).
+
+    The section's model: of a share k of the questions the model knows the answer and is always
+    right; of the rest, u = 1 - k, it guesses each variant with chance p. With v variants
+
+        paired   = k + (1 - k) p^v
+        unpaired = k + (1 - k) p
+
+    The maximum-likelihood estimate for a given p is k = (paired - p^v) / (1 - p^v), not below 0:
+    how many variants of a group with a wrong one are right says nothing about k. Without a given
+    p it is estimated from just those groups, whose number of right variants is binomial, cut off
+    at v; for pairs that is
+
+        p = (unpaired - paired) / (1 - unpaired),   k = 1 - (1 - unpaired) / (1 - p).
+
+    Where that makes k negative, k is 0 and p the unpaired accuracy. Where every group is right p
+    cannot be told and k is 1. An estimated p well above chance says
+    that the model does more than guess: it excludes options, or is swayed by the wording.
+
+    Args:
+        pair_ids: As for `paired_accuracy`.
+        correct: As for `paired_accuracy`.
+        guess_rate: p, for example 0.2 for five options; None to estimate it.
+        variants: Variants of a complete group, 2 or more.
+
+    Returns:
+        Shares over the complete groups; all NaN where there is none.
+
+    Raises:
+        ValueError: As for `paired_accuracy`, or `guess_rate` is outside 0..1 (1 excluded).
+
+    Example:
+        >>> result = decompose(["a", "a", "b", "b", "c", "c"], [1, 1, 1, 0, 0, 0])
+        >>> round(result.guess_rate, 3), round(result.known, 3)
+        (0.333, 0.25)
+    """
+    if guess_rate is not None and not 0 <= guess_rate < 1:
+        raise ValueError(f"guess_rate is {guess_rate}; it must be at least 0 and below 1.")
+    groups = _groups(pair_ids, correct, variants).values()
+    right = [sum(group) for group in groups if _complete(group, variants)]
+    if not right:
+        return Decomposition(math.nan, math.nan, math.nan, math.nan)
+    imperfect = [count for count in right if count < variants]
+    if guess_rate is not None:
+        rate = guess_rate
+    elif imperfect:
+        rate = _truncated_binomial_chance(math.fsum(imperfect) / len(imperfect), variants)
+    else:
+        rate = math.nan
+    if not imperfect:
+        return Decomposition(1.0, 0.0, rate, 0.0)
+    paired = 1 - len(imperfect) / len(right)
+    if paired <= rate**variants:
+        known = 0.0
+        if guess_rate is None:
+            rate = math.fsum(right) / (variants * len(right))
+    else:
+        known = (paired - rate**variants) / (1 - rate**variants)
+    chance = rate**variants
+    return Decomposition(known, 1 - known, rate, (1 - known) ** 2 * chance * (1 - chance))
+
+
+def _truncated_binomial_chance(average: float, variants: int) -> float:
+    """Chance p at which a binomial over `variants`, given that it is not full, has this mean.
+
+    The mean is v (p - p^v) / (1 - p^v), which rises from 0 to v - 1 with p; being of the
+    exponential family, the chance that matches it is the maximum-likelihood estimate.
+    """
+    low, high = 0.0, 1.0
+    for _ in range(60):
+        chance = (low + high) / 2
+        full = chance**variants
+        if variants * (chance - full) < average * (1 - full):
+            low = chance
+        else:
+            high = chance
+    return (low + high) / 2
+
+
+@dataclass(frozen=True)
+class DetectableEffect:
+    """Smallest difference between two runs that a benchmark can be expected to show.
+
+    Attributes:
+        unpaired: Scoring one variant of each question, as a share (0.05: five points).
+        paired: Scoring whole groups.
+    """
+
+    unpaired: float
+    paired: float
+
+
+def detectable_effect(
+    n: int,
+    guess_rate: float = 0.2,
+    *,
+    known: float = 0.0,
+    variants: int = 2,
+    alpha: float = 0.05,
+    power: float = 0.8,
+) -> DetectableEffect:
+    """Detectable effect size d = sigma Z sqrt(2 / n) (section 11).
+
+    sigma = u sqrt(p (1 - p)) with u = 1 - known; p is the chance to guess, `guess_rate` unpaired
+    and `guess_rate` ** variants paired. Z = z(1 - alpha/2) + z(power). With five options
+    sigma is 0.4 u unpaired and 0.196 u paired: d is about half as large, as if the benchmark had
+    four times as many questions. (The section weighs the variance of the guessed part with u^2;
+    as a sampling variance of the accuracy over n questions of which u n are guessed it would be
+    u p (1 - p) / n. The ratio of paired to unpaired is the same.)
+
+    Args:
+        n: Questions of the benchmark (groups, not items), at least 1.
+        guess_rate: Chance to guess one item, 0..1.
+        known: Share of the questions that the model knows, 0..1; see `decompose`.
+        variants: Variants per group, at least 1.
+        alpha: Chance of a false alarm, two-sided.
+        power: Chance to see a difference of size d.
+
+    Raises:
+        ValueError: A number is outside its range.
+
+    Example:
+        >>> effect = detectable_effect(793)
+        >>> round(effect.unpaired, 3), round(effect.paired, 3)
+        (0.056, 0.028)
+    """
+    if n < 1 or variants < 1:
+        raise ValueError(f"n is {n} and variants {variants}; each must be at least 1.")
+    if not (0 <= guess_rate <= 1 and 0 <= known <= 1 and 0 < alpha < 1 and 0 < power < 1):
+        raise ValueError(
+            f"guess_rate ({guess_rate}), known ({known}), alpha ({alpha}) and power ({power}) "
+            "must be shares."
+        )
+    z = NormalDist().inv_cdf(1 - alpha / 2) + NormalDist().inv_cdf(power)
+
+    def effect(chance: float) -> float:
+        return (1 - known) * math.sqrt(chance * (1 - chance)) * z * math.sqrt(2 / n)
+
+    return DetectableEffect(effect(guess_rate), effect(guess_rate**variants))
+
+
+@dataclass(frozen=True)
+class PairedEstimates:
+    """Paired and unpaired accuracy with bootstrap intervals.
+
+    Attributes:
+        paired: Paired accuracy; its items are the complete groups.
+        unpaired: Accuracy over the items of the complete groups; its clusters are the groups.
+    """
+
+    paired: Estimate
+    unpaired: Estimate
+
+
+def bootstrap_paired(
+    pair_ids: Collection[Hashable],
+    correct: Correct,
+    strata: Collection[Hashable] | None = None,
+    *,
+    variants: int | None = None,
+    draws: int = DRAWS,
+    level: float = 0.95,
+    seed: int = 0,
+) -> PairedEstimates:
+    """Stratified bootstrap over groups, as the paper does for its human numbers (10.2).
+
+    Whole groups are redrawn, within each stratum as many as it has; the accuracy of a draw is
+    over all of them, so that strata weigh as many questions as they hold.
+
+    Args:
+        pair_ids: As for `paired_accuracy`.
+        correct: As for `paired_accuracy`.
+        strata: The stratum of each item, in the paper (type, difficulty); without it there is
+            one stratum.
+        variants: As for `paired_accuracy`.
+        draws: Number of draws; the paper takes 10,000.
+        level: Coverage of the percentile intervals.
+        seed: Seed of the draws.
+
+    Raises:
+        ValueError: As for `paired_accuracy`, or the items of a group lie in two strata.
+    """
+    groups = _groups(pair_ids, correct, variants)
+    of_group: dict[Hashable, Hashable] = {}
+    if strata is not None:
+        same_length(pair_ids=pair_ids, strata=strata)
+        for pair_id, stratum in zip(pair_ids, strata, strict=True):
+            if of_group.setdefault(pair_id, stratum) != stratum:
+                raise ValueError(
+                    f"Group {pair_id!r} has items in the strata {of_group[pair_id]!r} and "
+                    f"{stratum!r}; its variants must share one."
+                )
+    complete = [pair_id for pair_id, group in groups.items() if _complete(group, variants)]
+    members = [pair_id for pair_id in complete for _ in groups[pair_id]]
+
+    def layers(ids: Sequence[Hashable]) -> list[Hashable] | None:
+        return None if strata is None else [of_group[pair_id] for pair_id in ids]
+
+    return PairedEstimates(
+        paired=bootstrap_mean(
+            [min(groups[pair_id]) for pair_id in complete],
+            strata=layers(complete),
+            draws=draws,
+            level=level,
+            seed=seed,
+        ),
+        unpaired=bootstrap_mean(
+            [value for pair_id in complete for value in groups[pair_id]],
+            members,
+            layers(members),
+            draws=draws,
+            level=level,
+            seed=seed,
+        ),
+    )
 
 
 def _groups(

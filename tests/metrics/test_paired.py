@@ -3,7 +3,17 @@ import math
 import numpy as np
 import pytest
 
-from video_reasoning.metrics.paired import paired_accuracy, unpaired_accuracy
+from video_reasoning.metrics.paired import (
+    GroupScores,
+    bootstrap_paired,
+    consistency,
+    decompose,
+    detectable_effect,
+    expected_by_guessing,
+    paired_accuracy,
+    score_groups,
+    unpaired_accuracy,
+)
 
 
 def test_a_pair_counts_only_with_both_variants_right():
@@ -55,3 +65,138 @@ def test_groups_of_three():
 def test_what_cannot_be_scored_is_refused(ids, correct, variants, message):
     with pytest.raises(ValueError, match=message):
         paired_accuracy(ids, correct, variants=variants)
+
+
+def test_counts_of_a_run_with_incomplete_groups():
+    # a: both right, b: one right, c: none, d: alone, e: one without a score.
+    ids = ["a", "a", "b", "b", "c", "c", "d", "e", "e"]
+    correct = [1, 1, 0, 1, 0, 0, 1, 1, None]
+    assert score_groups(ids, correct) == GroupScores(
+        all_correct=pytest.approx(1 / 3),
+        any_correct=pytest.approx(2 / 3),
+        unpaired_of_complete=0.5,
+        unpaired=pytest.approx(5 / 8),
+        n_complete=3,
+        n_incomplete=2,
+        n_items=8,
+        n_unscored=1,
+    )
+    nothing = score_groups([], [])
+    assert math.isnan(nothing.all_correct)
+    assert nothing.n_complete == 0
+
+
+def test_consistency_compares_the_text_and_not_the_letter():
+    ids = ["a", "b", "c", "d", "a", "b", "c", "d", "e"]
+    chosen = ["Left.", "Left", None, "Up", " left", "Right", None, None, "Left"]
+    # a agrees; b does not; c and d chose nothing at least once; e has one variant only.
+    assert consistency(ids, chosen) == 1 / 4
+    assert math.isnan(consistency(["a"], ["Left"]))
+
+
+def test_guessing():
+    guessing = expected_by_guessing(5)
+    assert guessing.unpaired == 0.2
+    assert guessing.all_correct == pytest.approx(0.04)
+    assert guessing.any_correct == pytest.approx(0.36)
+    assert expected_by_guessing(3, variants=3).all_correct == pytest.approx(1 / 27)
+    with pytest.raises(ValueError, match="0 options"):
+        expected_by_guessing(0)
+
+
+def test_a_random_guesser_scores_what_is_expected():
+    generator = np.random.default_rng(0)
+    ids = np.repeat(np.arange(20_000), 2)
+    correct = generator.random(40_000) < 0.2
+    scores = score_groups(ids, correct)
+    # Standard errors: sqrt(.04 * .96 / 20000) = 0.0014 and sqrt(.16 / 40000) = 0.002.
+    assert scores.all_correct == pytest.approx(0.04, abs=0.006)
+    assert scores.unpaired == pytest.approx(0.2, abs=0.008)
+
+
+def test_decomposition_by_hand():
+    # 10 groups: 5 both right, 2 one right, 3 none: paired 0.5, unpaired 0.6.
+    ids = [group for group in range(10) for _ in range(2)]
+    correct = [1, 1] * 5 + [1, 0] * 2 + [0, 0] * 3
+    # Given p = 0.2: k = (0.5 - 0.04) / 0.96.
+    given = decompose(ids, correct, 0.2)
+    assert given.known == pytest.approx(0.46 / 0.96)
+    assert given.variance == pytest.approx(given.guessed**2 * 0.04 * 0.96)
+    # Estimated: p = (0.6 - 0.5) / (1 - 0.6) = 0.25, k = 1 - 0.4 / 0.75.
+    estimated = decompose(ids, correct)
+    assert estimated.guess_rate == pytest.approx(0.25)
+    assert estimated.known == pytest.approx(1 - 0.4 / 0.75)
+    # Both of the section's equations hold.
+    k, p = estimated.known, estimated.guess_rate
+    assert k + (1 - k) * p == pytest.approx(0.6)
+    assert k + (1 - k) * p**2 == pytest.approx(0.5)
+
+
+@pytest.mark.parametrize("variants", [2, 3, 4])
+@pytest.mark.parametrize("guess_rate", [None, 0.3])
+def test_decomposition_finds_a_known_share(variants, guess_rate):
+    generator = np.random.default_rng(1)
+    knows = generator.random(30_000) < 0.45
+    correct = knows[:, None] | (generator.random((30_000, variants)) < 0.3)
+    ids = np.repeat(np.arange(30_000), variants)
+    result = decompose(ids, correct.ravel(), guess_rate, variants=variants)
+    assert result.known == pytest.approx(0.45, abs=0.02)
+    assert result.guess_rate == pytest.approx(0.3, abs=0.02)
+    assert result.known + result.guessed == 1
+
+
+def test_decomposition_at_its_ends():
+    perfect = decompose(["a", "a"], [1, 1])
+    assert (perfect.known, perfect.guessed) == (1.0, 0.0)
+    assert math.isnan(perfect.guess_rate)
+    hopeless = decompose(["a", "a"], [0, 0], 0.2)
+    assert (hopeless.known, hopeless.guess_rate) == (0.0, 0.2)
+    # Never more than one of two right: no guesser of a share k > 0 does that.
+    worse = decompose(["a", "a", "b", "b"], [1, 0, 0, 1])
+    assert (worse.known, worse.guess_rate) == (0.0, 0.5)
+    assert math.isnan(decompose(["a"], [1]).known)
+    with pytest.raises(ValueError, match="guess_rate is 1"):
+        decompose(["a", "a"], [1, 1], 1)
+
+
+def test_pairing_halves_the_detectable_effect():
+    effect = detectable_effect(793)
+    # Section 11: sigma 0.4 unpaired and 0.196 paired; Z = 1.960 + 0.842.
+    assert effect.unpaired == pytest.approx(0.4 * 2.8016 * math.sqrt(2 / 793), rel=1e-4)
+    assert effect.paired / effect.unpaired == pytest.approx(0.196 / 0.4, abs=0.001)
+    # As if the benchmark had four times as many questions.
+    assert detectable_effect(4 * 793).unpaired == pytest.approx(effect.paired, rel=0.03)
+    assert detectable_effect(793, known=0.5).paired == pytest.approx(effect.paired / 2)
+    with pytest.raises(ValueError, match="n is 0"):
+        detectable_effect(0)
+    with pytest.raises(ValueError, match="must be shares"):
+        detectable_effect(10, guess_rate=20)
+
+
+def test_stratified_bootstrap():
+    generator = np.random.default_rng(2)
+    ids = [group for group in range(400) for _ in range(2)]
+    strata = ["easy" if group < 300 else "hard" for group in ids]
+    correct = [bool(generator.random() < (0.9 if stratum == "easy" else 0.3)) for stratum in strata]
+    result = bootstrap_paired(ids, correct, strata)
+    assert result.paired.value == paired_accuracy(ids, correct)
+    assert result.unpaired.value == unpaired_accuracy(correct)
+    assert (result.paired.n, result.unpaired.n, result.unpaired.n_clusters) == (400, 800, 400)
+    # Each stratum's paired successes are binomial; their variances add up.
+    variance = 0.0
+    for first, last in ((0, 300), (300, 400)):
+        share = np.mean([correct[2 * g] and correct[2 * g + 1] for g in range(first, last)])
+        variance += (last - first) * share * (1 - share)
+    width = result.paired.high - result.paired.low
+    assert width == pytest.approx(2 * 1.96 * math.sqrt(variance) / 400, rel=0.08)
+    # Without strata their sizes vary from draw to draw, and the interval is wider.
+    unstratified = bootstrap_paired(ids, correct).paired
+    assert unstratified.high - unstratified.low > width
+    with pytest.raises(ValueError, match="'q' has items in the strata 'easy' and 'hard'"):
+        bootstrap_paired(["q", "q"], [1, 1], ["easy", "hard"])
+
+
+def test_bootstrap_leaves_incomplete_groups_out():
+    result = bootstrap_paired(["a", "a", "b"], [1, 1, 0], ["s", "s", "t"])
+    assert (result.paired.value, result.paired.n, result.unpaired.n) == (1.0, 1, 2)
+    assert math.isnan(bootstrap_paired(["a"], [1]).paired.value)
