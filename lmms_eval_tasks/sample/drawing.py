@@ -284,7 +284,14 @@ def write_frames(path: Path, frames: Sequence[Image]) -> None:
         stream: Any = container.add_stream("libx264", rate=Fraction(FPS))
         stream.height, stream.width = frames[0].shape[:2]
         stream.pix_fmt = "yuv420p"
-        stream.options = {"preset": "veryfast", "crf": "20", "threads": "1"}
+        # Looking ahead (for B-frames, weights and the macroblock tree), x264 does not decide
+        # the same each time; without it, and with one thread, it writes the same bytes.
+        stream.options = {
+            "preset": "veryfast",
+            "crf": "20",
+            "x264-params": "bframes=0:weightp=0:mbtree=0:rc-lookahead=0",
+        }
+        stream.codec_context.thread_count = 1
         for frame in frames:
             container.mux(stream.encode(av.VideoFrame.from_ndarray(frame, format="rgb24")))
         container.mux(stream.encode(None))
