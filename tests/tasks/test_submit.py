@@ -367,9 +367,7 @@ def test_files_that_are_no_submission_are_refused(tmp_path: Path) -> None:
     ):
         file.write_text(content, encoding="utf-8")
         with pytest.raises(SubmissionError, match=message):
-            score_submission(
-                file, {row["id"]: row for row in causalvqa_questions()} if "row" in content else {}
-            )
+            score_submission(file, pairs if "row_id" in content else {})
     with pytest.raises(SubmissionError, match="cannot be read"):
         score_submission(tmp_path / "gone.json", {})
 
