@@ -128,6 +128,22 @@ def scored(document: Document, judged: Mapping[str, Any], **groups: str) -> dict
     return item
 
 
+NOT_COUNTED: Mapping[str, Any] = {}
+"""What a metric gets for an item that it does not rest on, e.g. easy items for ``acc_hard``.
+
+Without a ``score`` the item is in neither the metric nor the harness's standard errors.
+"""
+
+
+def unscored(item: Mapping[str, Any]) -> dict[str, Any]:
+    """An item for a metric that is no mean over items: ``correct`` in the place of ``score``.
+
+    The harness computes standard errors from ``score``; those of a mean over items would stand
+    beside a ratio or a paired accuracy and be wrong.
+    """
+    return {("correct" if key == "score" else key): value for key, value in item.items()}
+
+
 def accuracy(items: Iterable[Mapping[str, Any]]) -> float | None:
     """Share of correct items, 0..1, over those that have a score; None where none has."""
     return _mean(item["score"] for item in items if "score" in item)

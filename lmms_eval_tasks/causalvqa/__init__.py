@@ -7,7 +7,7 @@ aggregates weigh questions, not strata: that is what reproduces the paper's tabl
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from video_reasoning.metrics.paired import paired_accuracy
@@ -89,10 +89,23 @@ def _process_results(
     return {
         **scoring.common_metrics(BENCHMARK, split, doc, judged),
         "prompt": prompt.name(),
-        **dict.fromkeys(METRICS, item),
+        **_accuracies(doc, item),
+        "incomplete_pairs": scoring.unscored(item),
         "consistency": {"qid": item["qid"], "text": chosen},
         "withheld_items": {"withheld": judged["status"] == "withheld"},
     }
+
+
+def _accuracies(doc: Mapping[str, Any], item: dict[str, Any]) -> dict[str, Any]:
+    """The item for both accuracies, and for each breakdown that it belongs to."""
+    belongs = {name: doc["difficulty"] == name for name in DIFFICULTIES}
+    belongs["reasoning"] = doc["type"] in REASONING
+    paired = scoring.unscored(item)
+    metrics = {"accuracy_paired": paired, "accuracy_unpaired": item}
+    for name, its in belongs.items():
+        metrics[f"acc_paired_{name}"] = paired if its else scoring.NOT_COUNTED
+        metrics[f"acc_unpaired_{name}"] = item if its else scoring.NOT_COUNTED
+    return metrics
 
 
 def accuracy_paired(items: Items) -> float | None:
@@ -100,20 +113,18 @@ def accuracy_paired(items: Items) -> float | None:
 
     A pair of which one variant is missing or withheld counts in ``incomplete_pairs`` instead.
     """
+    asked = [item for item in items if "qid" in item]
     value = paired_accuracy(
-        [item["qid"] for item in items], [item.get("score") for item in items], variants=2
+        [item["qid"] for item in asked], [item.get("correct") for item in asked], variants=2
     )
     return None if value != value else value
-
-
-accuracy_unpaired = scoring.accuracy
 
 
 def incomplete_pairs(items: Items) -> int:
     """Questions of which only one variant could be scored (or was asked, with ``--limit``)."""
     variants: dict[str, int] = {}
     for item in items:
-        if "score" in item:
+        if "correct" in item:
             variants[item["qid"]] = variants.get(item["qid"], 0) + 1
     return sum(count == 1 for count in variants.values())
 
@@ -138,40 +149,6 @@ def withheld_items(items: Sequence[Mapping[str, bool]]) -> int:
     """How many responses have no published answer to be held against."""
     return sum(item["withheld"] for item in items)
 
-
-def _over(
-    aggregate: Callable[[Items], float | None], name: str, values: frozenset[str]
-) -> Callable[[Items], float | None]:
-    """An aggregation over the items whose ``name`` is one of some values."""
-
-    def aggregation(items: Items) -> float | None:
-        return aggregate([item for item in items if item.get(name) in values])
-
-    return aggregation
-
-
-acc_paired_easy = _over(accuracy_paired, "difficulty", frozenset({"easy"}))
-acc_paired_medium = _over(accuracy_paired, "difficulty", frozenset({"medium"}))
-acc_paired_hard = _over(accuracy_paired, "difficulty", frozenset({"hard"}))
-acc_paired_reasoning = _over(accuracy_paired, "type", REASONING)
-acc_unpaired_easy = _over(accuracy_unpaired, "difficulty", frozenset({"easy"}))
-acc_unpaired_medium = _over(accuracy_unpaired, "difficulty", frozenset({"medium"}))
-acc_unpaired_hard = _over(accuracy_unpaired, "difficulty", frozenset({"hard"}))
-acc_unpaired_reasoning = _over(accuracy_unpaired, "type", REASONING)
-
-METRICS = (
-    "accuracy_paired",
-    "accuracy_unpaired",
-    "acc_paired_easy",
-    "acc_paired_medium",
-    "acc_paired_hard",
-    "acc_paired_reasoning",
-    "acc_unpaired_easy",
-    "acc_unpaired_medium",
-    "acc_unpaired_hard",
-    "acc_unpaired_reasoning",
-    "incomplete_pairs",
-)
 
 anticipation = of_task("anticipation")
 counterfactual = of_task("counterfactual")

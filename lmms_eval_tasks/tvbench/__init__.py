@@ -115,21 +115,15 @@ def short_videos(items: Sequence[Mapping[str, bool]]) -> int:
 
 
 def _accuracies(doc: Mapping[str, Any], judged: Mapping[str, Any]) -> dict[str, Any]:
-    groups = {name: str(bool(doc.get(name))).lower() for name in VARIATIONS}
-    item = scoring.scored(
-        doc, judged, demonstration_type=str(doc.get("demonstration_type")), **groups
-    )
-    breakdowns = (f"acc_{name}" for name in (*DEMONSTRATION_TYPES, *VARIATIONS))
-    return {"accuracy": item, **dict.fromkeys(breakdowns, item)}
+    """The item for the accuracy, and for each breakdown that it belongs to."""
+    item = scoring.scored(doc, judged)
+    belongs = {name: doc.get("demonstration_type") == name for name in DEMONSTRATION_TYPES}
+    belongs |= {name: bool(doc.get(name)) for name in VARIATIONS}
+    return {
+        "accuracy": item,
+        **{f"acc_{name}": item if its else scoring.NOT_COUNTED for name, its in belongs.items()},
+    }
 
-
-acc_human = scoring.of_group("demonstration_type", "human")
-acc_object = scoring.of_group("demonstration_type", "object")
-acc_simulated = scoring.of_group("demonstration_type", "simulated")
-acc_counterfactual = scoring.of_group("counterfactual", "true")
-acc_composite = scoring.of_group("composite", "true")
-acc_zoom = scoring.of_group("zoom", "true")
-acc_first_person = scoring.of_group("first_person", "true")
 
 rotation = of_task("rotation")
 direction = of_task("direction")

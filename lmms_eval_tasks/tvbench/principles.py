@@ -8,7 +8,7 @@ made from one decode of the video. The ordered run serves kappa and tau: nothing
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from video_reasoning.metrics.principles import Principles, evaluate_principles
@@ -68,30 +68,32 @@ def _visual(doc: Mapping[str, Any], conditions: Sequence[str]) -> list[str]:
 
 def process_principles_results(doc: Mapping[str, Any], results: Sequence[Any]) -> dict[str, Any]:
     """Scores one question under one condition, for the principles' aggregations."""
-    return _process_results(doc, results, PRINCIPLES_METRICS)
+    common, item = _process_results(doc, results)
+    return {**common, **dict.fromkeys(PRINCIPLES_METRICS, scoring.unscored(item))}
 
 
 def process_frames_results(doc: Mapping[str, Any], results: Sequence[Any]) -> dict[str, Any]:
     """Scores one question at one frame count."""
-    return _process_results(doc, results, [f"acc_{name}" for name in FRAMES])
+    common, item = _process_results(doc, results)
+    of_each = {
+        f"acc_{name}": item if doc["condition"] == name else scoring.NOT_COUNTED for name in FRAMES
+    }
+    return {**common, **of_each}
 
 
 def _process_results(
-    doc: Mapping[str, Any], results: Sequence[Any], metrics: Iterable[str]
-) -> dict[str, Any]:
+    doc: Mapping[str, Any], results: Sequence[Any]
+) -> tuple[dict[str, Any], dict[str, Any]]:
     judged = scoring.judge(tvbench.BENCHMARK, doc, results)
+    common = scoring.common_metrics(tvbench.BENCHMARK, tvbench.SPLIT, doc, judged)
     item = scoring.scored(doc, judged, condition=str(doc["condition"]))
-    return {
-        **scoring.common_metrics(tvbench.BENCHMARK, tvbench.SPLIT, doc, judged),
-        "short_videos": tvbench.short_video(doc),
-        **dict.fromkeys(metrics, item),
-    }
+    return {**common, "short_videos": tvbench.short_video(doc)}, item
 
 
 def _evaluate(items: Sequence[Mapping[str, Any]]) -> Principles | None:
     correct: dict[str, dict[str, float | None]] = {name: {} for name in PRINCIPLES}
     for item in items:
-        correct[item["condition"]][item["id"]] = item.get("score")
+        correct[item["condition"]][item["id"]] = item.get("correct")
     given = {name: scores for name, scores in correct.items() if scores}
     return evaluate_principles(given) if given else None
 
@@ -136,8 +138,3 @@ PRINCIPLES_METRICS = (
     "questions_picked",
     "questions_left_out",
 )
-
-at_random1 = scoring.of_group("condition", "random1")
-at_ordered8 = scoring.of_group("condition", "ordered8")
-at_ordered16 = scoring.of_group("condition", "ordered16")
-at_ordered32 = scoring.of_group("condition", "ordered32")

@@ -9,7 +9,7 @@ import pytest
 
 from tests.tasks.releases import write_video
 from video_reasoning.preprocessing.video import verify
-from video_reasoning.tasks import blackswan, causalvqa, media, scoring, store, tvbench
+from video_reasoning.tasks import causalvqa, media, scoring, store, tvbench
 
 
 @pytest.fixture
@@ -112,13 +112,6 @@ def test_tvbench_prompt_is_the_papers(document: dict[str, Any]) -> None:
     )
 
 
-def test_blackswan_prompt_is_the_papers(document: dict[str, Any]) -> None:
-    assert blackswan.detective_mcq_text(document) == (
-        "Select the description that indicates what happened in the hidden (black) frames of "
-        "the video: A. Up. B. Down. C. Left."
-    )
-
-
 def test_causalvqa_prompt_lists_options_and_asks_for_the_format(document: dict[str, Any]) -> None:
     lines = causalvqa.doc_to_text(document).splitlines()
     assert lines[0] == document["question"]
@@ -128,14 +121,13 @@ def test_causalvqa_prompt_lists_options_and_asks_for_the_format(document: dict[s
 
 
 def items(*scores: tuple[str, float | None]) -> list[dict[str, Any]]:
-    return [{"qid": qid, **({} if score is None else {"score": score})} for qid, score in scores]
+    return [{"qid": qid, **({} if score is None else {"correct": score})} for qid, score in scores]
 
 
 def test_pairs_need_both_variants() -> None:
     # q1: both right; q2: one right; q3: its second variant has no video.
     rows = items(("q1", 1.0), ("q1", 1.0), ("q2", 1.0), ("q2", 0.0), ("q3", 1.0), ("q3", None))
-    assert causalvqa.accuracy_paired(rows) == 0.5
-    assert scoring.accuracy(rows) == 4 / 5
+    assert causalvqa.accuracy_paired([*rows, scoring.NOT_COUNTED]) == 0.5
     assert causalvqa.incomplete_pairs(rows) == 1
     assert causalvqa.accuracy_paired(rows[::-1]) == 0.5  # ranks may hand them over in any order
 
@@ -144,15 +136,24 @@ def test_nothing_to_average_is_not_zero() -> None:
     assert scoring.accuracy([]) is None
     assert scoring.unparsed_rate([None, None]) is None
     assert causalvqa.accuracy_paired(items(("q1", 1.0))) is None
-    assert blackswan.acc_hard([{"score": 1.0, "difficulty": "easy"}]) is None
 
 
-def test_difficulties_are_kept_apart() -> None:
-    rows = [
-        {"score": 1.0, "difficulty": "easy"},
-        {"score": 0.0, "difficulty": "easy"},
-        {"score": 1.0, "difficulty": "hard"},
-        {"difficulty": "hard"},
-    ]
-    assert blackswan.acc_easy(rows) == 0.5
-    assert blackswan.acc_hard(rows) == 1.0
+def test_breakdowns_rest_on_their_own_items_only(document: dict[str, Any]) -> None:
+    result = tvbench.process_results(
+        {**document, "demonstration_type": "human", "zoom": True}, ["C"]
+    )
+    assert result["acc_human"]["score"] == result["acc_zoom"]["score"] == 1.0
+    assert "score" not in result["acc_object"] and "score" not in result["acc_composite"]
+    assert scoring.accuracy([result["acc_object"]]) is None
+
+
+def test_a_paired_accuracy_gets_no_standard_error_of_the_unpaired(
+    document: dict[str, Any],
+) -> None:
+    row = {**document, "qid": "q1", "variant": 1, "type": "planning", "difficulty": "easy"}
+    result = causalvqa.process_results_debug(row, ["C"])
+    # The harness computes standard errors wherever an item has a "score".
+    assert "score" in result["accuracy_unpaired"] and "score" in result["acc_unpaired_easy"]
+    assert "score" not in result["accuracy_paired"] and "score" not in result["acc_paired_easy"]
+    assert result["accuracy_paired"]["correct"] == result["acc_paired_reasoning"]["correct"]
+    assert result["acc_paired_hard"] == {}

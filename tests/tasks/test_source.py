@@ -29,7 +29,7 @@ def test_a_file_is_found_by_the_end_of_its_path(tmp_path: Path) -> None:
     assert release.locate("human/1.mp4") == tmp_path / "r/b/human/1.mp4"
     with pytest.raises(LookupError, match="could be any of"):
         release.locate("1.mp4")
-    with pytest.raises(LookupError, match="holds no simulated/1.mp4"):
+    with pytest.raises(LookupError, match=r"holds no simulated/1\.mp4"):
         release.locate("simulated/1.mp4", anywhere=False)
 
 
