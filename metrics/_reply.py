@@ -1,0 +1,161 @@
+"""From a response to the text that answers: normalisation, reasoning tags, what was asked for."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+
+_INVISIBLE = re.compile(
+    "[\u00ad\u200b-\u200f\u202a-\u202e\u2060-\u2064\u2066-\u2069\ufe0e\ufe0f\ufeff]"
+)
+_PUNCTUATION = str.maketrans(
+    {
+        **dict.fromkeys("‘’‚‛′´ʼ", "'"),
+        **dict.fromkeys("“”„‟″«»「」『』〝〞", '"'),
+        **dict.fromkeys("‐‑‒–—―−﹣", "-"),
+        **dict.fromkeys("【〔〖《〈⟨", "["),
+        **dict.fromkeys("】〕〗》〉⟩", "]"),
+        "。": ".",
+        "、": ",",
+        "،": ",",
+        "؛": ";",
+        "؟": "?",
+        "।": ".",
+        "•": "*",
+        "·": "*",
+        "●": "*",
+        "▪": "*",
+        "⁄": "/",
+        **{chr(0x0660 + digit): str(digit) for digit in range(10)},
+        **{chr(0x06F0 + digit): str(digit) for digit in range(10)},
+        **{chr(0x0966 + digit): str(digit) for digit in range(10)},
+        # Letters on dark squares and circles, which have no compatibility form.
+        **{chr(0x1F170 + place): chr(ord("A") + place) for place in range(26)},
+        **{chr(0x1F150 + place): chr(ord("A") + place) for place in range(26)},
+    }
+)
+_HTML = re.compile(
+    r"</?(?:b|i|u|p|br|strong|em|span|div|code|pre|center|font|h[1-6]|li|ul|ol)(?:\s[^<>]{0,99})?/?>",
+    re.IGNORECASE,
+)
+_STRONG_HTML = re.compile(r"</?(?:b|strong)>", re.IGNORECASE)
+_LATEX_STYLE = re.compile(
+    r"\\(?:text(?:bf|it|rm|sf|tt)?|math(?:bf|it|rm|sf|tt)|mbox|rm|bf|emph)\s{0,3}\{([^{}]{0,200})\}"
+)
+_LATEX_SPACE = re.compile(r"\\[()\[\],;!]|\\quad\b|\$")
+_END_TOKENS = re.compile(
+    r"</?s>|<eos>|<pad>|<unk>|<end_of_turn>|<\|(?!begin_of_box|end_of_box)[^<>|]{1,40}\|>"
+    r"|\[/?INST\]|\[END\]|(?<=\s)END(?=[\s.]*$)",
+)
+
+
+def normalise(response: str) -> str:
+    """Unifies the forms of characters; letter case and line breaks stay.
+
+    Compatibility characters (full-width, circled, bold) become plain ones, typographic quotes,
+    dashes and brackets ASCII ones; invisible characters, HTML and LaTeX styling and special
+    tokens go.
+    """
+    text = response
+    if not text.isascii():
+        text = unicodedata.normalize("NFKC", text.translate(_PUNCTUATION)).translate(_PUNCTUATION)
+        text = _INVISIBLE.sub("", text)
+    if "\r" in text:
+        text = text.replace("\r\n", "\n").replace("\r", "\n")
+    if "\\" in text:
+        text = _LATEX_STYLE.sub(r"\1", text)
+        text = _LATEX_SPACE.sub(" ", text).replace("\\n", "\n")
+    elif "$" in text:
+        text = text.replace("$", " ")
+    if "<" in text:
+        text = _STRONG_HTML.sub("**", text)
+        text = _HTML.sub(" ", text)
+    return text.strip()
+
+
+def lower(text: str) -> str:
+    """Lower case of the same length, so that positions stay comparable."""
+    lowered = text.lower()
+    if len(lowered) == len(text):
+        return lowered
+    return "".join(low if len(low := character.lower()) == 1 else character for character in text)
+
+
+# --- Reasoning that is kept apart from the answer -----------------------------------------------
+
+_THINK = r"(?:think|thinking|thought|thoughts|reasoning|reason|analysis|reflection|scratchpad|summary|caption)"
+_REASONING_END = re.compile(
+    rf"</(?:[a-z]{{1,8}}:)?{_THINK}>|◁/think▷|<\|end_of_thought\|>|<\|channel\|>final<\|message\|>"
+    r"|\[/think\]",
+    re.IGNORECASE,
+)
+_REASONING_START = re.compile(
+    rf"\s*(?:<(?:[a-z]{{1,8}}:)?{_THINK}>|◁think▷|<\|begin_of_thought\|>|<\|channel\|>analysis"
+    r"|\[think\])",
+    re.IGNORECASE,
+)
+_ROLE = re.compile(
+    r"(?:^|\n|\s)(?:ASSISTANT\s*:|### Assistant:?|<\|assistant\|>|<\|im_start\|>assistant|\[/INST\])"
+)
+_ROLE_HERE = re.compile(r"\s*(?:assistant|ai|bot|model)\s*[:\n]\s*", re.IGNORECASE)
+
+
+def split_reasoning(text: str) -> tuple[str, str, bool]:
+    """Takes a marked chain of thought off.
+
+    Returns:
+        What follows the reasoning, the reasoning itself, and whether the reasoning was left
+        open (the response was cut off before an answer).
+    """
+    reasoning = ""
+    end = None
+    if "<" in text or "◁" in text or "[" in text:
+        for end in _REASONING_END.finditer(text):  # noqa: B007
+            pass
+        if end is not None:
+            reasoning, text = text[: end.start()], text[end.end() :]
+        start = _REASONING_START.match(text)
+        if start is not None:
+            return "", reasoning + text[start.end() :], True
+    role = None
+    if "SSISTANT" in text or "ssistant" in text or "[/INST]" in text:
+        for role in _ROLE.finditer(text):  # noqa: B007
+            pass
+        if role is not None and text[role.end() :].strip():
+            text = text[role.end() :]
+        here = _ROLE_HERE.match(text)
+        if here is not None:
+            text = text[here.end() :]
+    if "<" in text or "END" in text or "[" in text:
+        text = _END_TOKENS.sub(" ", text)
+    return text.strip(), reasoning, False
+
+
+# --- Fields that hold the answer and nothing else -----------------------------------------------
+
+_FIELDS = (
+    re.compile(r"<(?:final_?)?answer>([^<]{1,2000})", re.IGNORECASE),
+    re.compile(r"<(?:conclusion|output|choice|option)>([^<]{1,2000})", re.IGNORECASE),
+    re.compile(r"\\(?:boxed|fbox|framebox)\s{0,3}\{((?:[^{}]|\{[^{}]{0,200}\}){0,300})\}"),
+    re.compile(r"<\|begin_of_box\|>([^<]{1,2000})"),
+    re.compile(
+        r"[\"'](?:final[_ -]?answer|correct[_ -]?answer|answer|choice|correct[_ -]?option|option"
+        r"|selected[_ -]?option|selection|prediction|letter|answer[_ -]?letter|answer[_ -]?choice"
+        r"|result|response|output|holds|verdict|judge?ment)[\"']"
+        r"\s{0,9}:\s{0,9}(\"[^\"\n]{0,1000}\"|'[^\n]{0,1000}?'(?=\s{0,9}[,}\n])|\[[^\[\]]{0,400}\]"
+        r"|[^\s\"',{}\[\]]{1,40})",
+        re.IGNORECASE,
+    ),
+)
+
+
+def fields(text: str) -> str | None:
+    """The content of the last field made for the answer: a tag, a box, a JSON value."""
+    best: tuple[int, str] | None = None
+    for pattern, sign in zip(_FIELDS, ("<", "<", "\\", "<|", ":"), strict=True):
+        if sign not in text:
+            continue
+        for match in pattern.finditer(text):
+            if match.group(1).strip() and (best is None or match.start() > best[0]):
+                best = match.start(), match.group(1)
+    return best[1].strip() if best else None
