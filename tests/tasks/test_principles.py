@@ -1,0 +1,114 @@
+"""The principles task: whole questions next to each other, one table from one list."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import datasets
+import numpy as np
+import pytest
+from decord import VideoReader, cpu
+
+from tests.tasks.releases import write_video
+from video_reasoning.tasks import scoring, store, tvbench
+from video_reasoning.tasks.picks import Pick, write_picks
+from video_reasoning.tasks.tvbench import principles
+
+
+@pytest.fixture
+def questions(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> datasets.Dataset:
+    monkeypatch.setenv(store.HOME_VARIABLE, str(tmp_path))
+    write_video(tmp_path / "tvbench/videos/a.mp4", frames=40)
+    row = {
+        "task": "direction", "question": "Which way?", "options": ["Up.", "Down."], "answer": "B",
+        "video": "videos/a.mp4", "problem": "", "frames": 40,
+    }  # fmt: skip
+    return datasets.Dataset.from_list([{"id": f"direction/{n}", **row} for n in range(3)])
+
+
+def test_documents_of_a_question_stand_together(questions: datasets.Dataset) -> None:
+    write_picks("tvbench", [Pick("direction/1", 7, 40, "ada")])
+    documents = principles.principles_docs(questions)
+    assert [(d["id"][-1], d["condition"]) for d in documents] == [
+        ("0", "ordered16"), ("0", "shuffled16"), ("0", "random1"),
+        ("1", "ordered16"), ("1", "shuffled16"), ("1", "random1"), ("1", "handpicked1"),
+        ("2", "ordered16"), ("2", "shuffled16"), ("2", "random1"),
+    ]  # fmt: skip
+    assert documents[6]["pick"] == 7
+
+
+def test_each_condition_shows_its_frames_and_says_how_many(questions: datasets.Dataset) -> None:
+    write_picks("tvbench", [Pick("direction/0", 7, 40, "ada")])
+    shown = {}
+    for document in principles.principles_docs(questions.select([0])):
+        (path,) = principles.principles_visual(document)
+        shown[document["condition"]] = VideoReader(path, ctx=cpu(0))[:].asnumpy()
+        count = 16 if document["condition"].endswith("16") else 1
+        assert f"with {count} separate frames" in tvbench.doc_to_text(document)
+    source = VideoReader(str(store.benchmark_folder("tvbench") / "videos/a.mp4"), ctx=cpu(0))
+    assert np.array_equal(shown["handpicked1"][0], source[7].asnumpy())
+    assert np.array_equal(shown["ordered16"][-1], source[39].asnumpy())
+    ordered, shuffled = shown["ordered16"], shown["shuffled16"]
+    assert not np.array_equal(ordered, shuffled)
+    assert sorted(f.tobytes() for f in ordered) == sorted(f.tobytes() for f in shuffled)
+
+
+def items(correct: dict[str, list[float | None]]) -> list[dict[str, Any]]:
+    return [
+        {"id": f"q{number}", "condition": name, **({} if value is None else {"correct": value})}
+        for name, values in correct.items()
+        for number, value in enumerate(values)
+    ]
+
+
+def test_the_table_is_computed_from_one_list() -> None:
+    # Four questions; the fourth lacks its shuffled clip and counts in no term.
+    correct: dict[str, list[float | None]] = {
+        "ordered16": [1.0, 1.0, 1.0, 1.0],
+        "shuffled16": [1.0, 0.0, 1.0, None],
+        "random1": [0.0, 0.0, 1.0, 1.0],
+    }
+    rows = [*items(correct), {"id": "q1", "condition": "handpicked1", "correct": 1.0}]
+    assert principles.acc_ordered16(rows) == 1.0
+    assert principles.kappa_random(rows) == pytest.approx(1.0 / (1 / 3) - 1)
+    assert principles.tau(rows) == pytest.approx(1.0 / (2 / 3) - 1)
+    assert principles.kappa_handpicked(rows) == pytest.approx(0.0)
+    # Over the one question with a pick the random frame never was enough: no ratio.
+    assert principles.rho(rows) is None
+    assert principles.questions_all(rows) == 3
+    assert principles.questions_picked(rows) == 1
+    assert principles.questions_left_out(rows) == 1
+
+
+def test_without_picks_the_other_terms_stand() -> None:
+    rows = items({"ordered16": [1.0, 0.0], "shuffled16": [1.0, 0.0], "random1": [1.0, 0.0]})
+    assert principles.kappa_random(rows) == principles.tau(rows) == 0.0
+    assert principles.rho(rows) is None
+    assert principles.acc_handpicked1(rows) is None
+    assert principles.questions_picked(rows) == 0
+
+
+def test_a_missing_item_is_in_no_term(questions: datasets.Dataset) -> None:
+    document = {**questions[0], "condition": "random1", "pick": -1, "problem": "cut short"}
+    result = principles.process_principles_results(document, ["B"])
+    assert result["status"] == "missing"
+    assert "correct" not in result["kappa_random"]
+
+
+def test_the_sweep_counts_each_frame_count_alone(questions: datasets.Dataset) -> None:
+    documents = principles.frames_docs(questions.select([0]))
+    assert [d["condition"] for d in documents] == list(principles.FRAMES)
+    results = [
+        principles.process_frames_results(d, [letter])
+        for d, letter in zip(documents, "BABA", strict=True)
+    ]
+    accuracies = [scoring.accuracy(r[f"acc_{name}"] for r in results) for name in principles.FRAMES]
+    assert accuracies == [1.0, 0.0, 1.0, 0.0]
+
+
+def test_a_short_video_is_counted(questions: datasets.Dataset) -> None:
+    short = {**questions[0], "frames": 5}
+    assert (
+        tvbench.short_videos([tvbench.short_video(short), tvbench.short_video(questions[0])]) == 1
+    )
