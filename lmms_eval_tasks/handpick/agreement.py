@@ -1,0 +1,151 @@
+"""How alike annotators pick, in plain numbers, and one pick out of several.
+
+The numbers are shares and mean distances over the items that both of two annotators picked a
+frame for. No coefficient corrects them for chance; the share that two blind pickers would reach
+stands beside the share of same frames instead.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import combinations
+from statistics import fmean, median_low
+
+from video_reasoning.preprocessing.sampling import uniform_indices
+from video_reasoning.tasks.handpick.frames import GRID
+from video_reasoning.tasks.handpick.record import Decision, by_item
+from video_reasoning.tasks.picks import Pick, is_automatic
+
+
+@dataclass(frozen=True)
+class Agreement:
+    """What two annotators have in common.
+
+    Attributes:
+        first: one annotator.
+        second: the other.
+        items: items for which both picked a frame of the same video; all that follows but the
+            last two is over these.
+        same: for how many of them they picked the same frame.
+        chance: the share of same frames that is expected when both pick blindly among the
+            frames shown (1/16, more for videos with fewer frames); None without items.
+        frames: mean distance of the two picks in frames of the video; None without items.
+        seconds: mean distance in seconds, over the items where both times are known; None where
+            there are none.
+        one_skipped: items that one picked a frame for and the other skipped.
+        other_video: items for which the picks were made on videos of different length, which
+            cannot be compared.
+    """
+
+    first: str
+    second: str
+    items: int
+    same: int
+    chance: float | None
+    frames: float | None
+    seconds: float | None
+    one_skipped: int
+    other_video: int
+
+    @property
+    def share(self) -> float | None:
+        """Share of the items for which both picked the same frame, 0 to 1."""
+        return self.same / self.items if self.items else None
+
+
+def agreements(decisions: Iterable[Decision]) -> list[Agreement]:
+    """Compares every two annotators.
+
+    Args:
+        decisions: the decisions that count, at most one for each annotator and item.
+
+    Returns:
+        One record for each two annotators who decided anything for the same item, by name.
+    """
+    of: dict[str, dict[str, Decision]] = {}
+    for decision in decisions:
+        of.setdefault(decision.annotator, {})[decision.id] = decision
+    return [
+        _compare(first, second, of[first], of[second])
+        for first, second in combinations(sorted(of), 2)
+        if of[first].keys() & of[second].keys()
+    ]
+
+
+def _compare(
+    first: str, second: str, ours: Mapping[str, Decision], theirs: Mapping[str, Decision]
+) -> Agreement:
+    both = [(ours[name], theirs[name]) for name in sorted(ours.keys() & theirs.keys())]
+    picked = [pair for pair in both if pair[0].state == pair[1].state == "picked"]
+    alike = [pair for pair in picked if pair[0].n_frames == pair[1].n_frames]
+    distances = [abs((a.frame or 0) - (b.frame or 0)) for a, b in alike]
+    times = [
+        abs(a.seconds - b.seconds)
+        for a, b in alike
+        if a.seconds is not None and b.seconds is not None
+    ]
+    chances = [1 / len(set(uniform_indices(a.n_frames or 1, GRID))) for a, _ in alike]
+    return Agreement(
+        first=first,
+        second=second,
+        items=len(alike),
+        same=distances.count(0),
+        chance=fmean(chances) if chances else None,
+        frames=fmean(distances) if distances else None,
+        seconds=fmean(times) if times else None,
+        one_skipped=sum({a.state, b.state} == {"picked", "skipped"} for a, b in both),
+        other_video=len(picked) - len(alike),
+    )
+
+
+@dataclass(frozen=True)
+class Combined:
+    """One pick for each item, and what was left out.
+
+    Attributes:
+        picks: the picks, in order of id.
+        skipped: ids of items that more annotators skipped than picked a frame for.
+        other_video: ids of items whose annotators saw videos of different length.
+        automatic: number of picks of models that were left out for those of people.
+    """
+
+    picks: Sequence[Pick]
+    skipped: Sequence[str]
+    other_video: Sequence[str]
+    automatic: int
+
+
+def combine(decisions: Iterable[Decision]) -> Combined:
+    """Makes one pick for each item out of those of several annotators.
+
+    The pick is the median of the frames; of an even number of picks it is the earlier of the two
+    in the middle. So it is always a frame that somebody picked. An item that more annotators
+    skipped than picked a frame for has no pick. People and models are never mixed: where a
+    person decided anything at all, the decisions of models are left out.
+
+    Args:
+        decisions: the decisions that count, at most one for each annotator and item.
+
+    Returns:
+        The picks, and what was left out.
+    """
+    everything = list(decisions)
+    people = [decision for decision in everything if not is_automatic(decision.annotator)]
+    used = people or everything
+    picks, skipped, other_video = [], [], []
+    for name, group in by_item(used):
+        picked = [decision for decision in group if decision.state == "picked"]
+        lengths = {decision.n_frames for decision in picked}
+        if len(group) - len(picked) > len(picked):
+            skipped.append(name)
+        elif len(lengths) > 1:
+            other_video.append(name)
+        else:
+            frame = median_low(decision.frame or 0 for decision in picked)
+            who = " + ".join(decision.annotator for decision in picked)
+            picks.append(Pick(name, frame, picked[0].n_frames or 1, who))
+    left_out = sum(decision.state == "picked" for decision in everything) - sum(
+        decision.state == "picked" for decision in used
+    )
+    return Combined(picks, skipped, other_video, left_out)

@@ -1,0 +1,217 @@
+"""Picks in and out: CSV for spreadsheets and other tools, and the way into the store."""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from video_reasoning.preprocessing.files import atomic_path
+from video_reasoning.preprocessing.video import VideoError
+from video_reasoning.tasks.handpick.agreement import Combined, combine
+from video_reasoning.tasks.handpick.frames import count_frames, has_frames
+from video_reasoning.tasks.handpick.items import Item
+from video_reasoning.tasks.handpick.record import Decision, clean_annotator, clean_reason
+from video_reasoning.tasks.picks import Pick, PicksError, is_automatic, write_picks
+
+COLUMNS = ("annotator", "id", "frame", "n_frames", "seconds", "skip")
+"""Columns of the CSV; only ``id`` and one of ``frame`` and ``skip`` must be there to import."""
+
+
+def export_csv(decisions: Iterable[Decision], path: Path) -> int:
+    """Writes the decisions that count as CSV (UTF-8), in order of annotator and id.
+
+    Args:
+        decisions: what to write.
+        path: the file; one that is there is replaced.
+
+    Returns:
+        Number of rows.
+
+    Raises:
+        OSError: if the file cannot be written.
+    """
+    rows = sorted(decisions, key=lambda decision: (decision.annotator, decision.id))
+    with (
+        atomic_path(path) as temporary,
+        temporary.open("w", encoding="utf-8", newline="") as file,
+    ):
+        writer = csv.writer(file)
+        writer.writerow(COLUMNS)
+        for row in rows:
+            writer.writerow([getattr(row, column) for column in COLUMNS])
+    return len(rows)
+
+
+@dataclass(frozen=True)
+class Imported:
+    """What a CSV held: the decisions, and a sentence for each row that is none."""
+
+    decisions: list[Decision]
+    problems: list[str]
+
+
+def import_csv(path: Path, items: Mapping[str, Item], annotator: str | None = None) -> Imported:
+    """Reads decisions from CSV.
+
+    Separators may be commas, semicolons or tabs. A row without `n_frames` gets the length of the
+    video in the store.
+
+    Args:
+        path: the file.
+        items: the benchmark's items by id; other ids are refused.
+        annotator: whose decisions rows without an annotator are.
+
+    Returns:
+        The decisions in the file's order, and what is wrong with the other rows.
+
+    Raises:
+        PicksError: if the file cannot be read as such a table.
+    """
+    try:
+        text = path.read_text(encoding="utf-8-sig")
+    except OSError as error:
+        raise PicksError(f"{path} cannot be read: {error.strerror}.") from None
+    except ValueError:
+        raise PicksError(f"{path} is not UTF-8 text: save it as CSV in UTF-8.") from None
+    first = text.split("\n", 1)[0]
+    separator = max(",;\t", key=first.count)
+    table = csv.DictReader(io.StringIO(text, newline=""), delimiter=separator, restval="")
+    try:
+        names = {(name or "").strip().lower(): name for name in table.fieldnames or ()}
+        if "id" not in names or not {"frame", "skip"} & names.keys():
+            raise PicksError(
+                f"{path} lacks the columns id and frame in its first line; "
+                f"known columns are {', '.join(COLUMNS)}."
+            )
+        decisions, problems = [], []
+        for row in table:
+            line = table.line_num
+            cells = {column: str(row.get(names.get(column)) or "").strip() for column in COLUMNS}
+            if not any(cells.values()):
+                continue
+            try:
+                decisions.append(_decision(cells, items, annotator))
+            except (PicksError, VideoError) as error:
+                problems.append(f"line {line}: {error}")
+    except csv.Error as error:
+        raise PicksError(f"{path} cannot be read as CSV: {error}.") from None
+    return Imported(decisions, problems)
+
+
+def _decision(
+    cells: Mapping[str, str], items: Mapping[str, Item], annotator: str | None
+) -> Decision:
+    who = cells["annotator"] or annotator or ""
+    if not who:
+        raise PicksError("it names no annotator; give one with --annotator.")
+    # An exported file may hold a model's picks, and stays what it was.
+    who = who if is_automatic(who) and who.isprintable() else clean_annotator(who)
+    item = items.get(cells["id"])
+    if item is None:
+        raise PicksError(f"there is no question {cells['id']!r} in the store.")
+    if cells["frame"] and cells["skip"]:
+        raise PicksError("it has both a frame and a reason to skip.")
+    if cells["skip"]:
+        return Decision(who, item.id, skip=clean_reason(cells["skip"]))
+    frame = _whole(cells["frame"], "frame")
+    if cells["n_frames"]:
+        n_frames = _whole(cells["n_frames"], "n_frames")
+    elif item.video is None:
+        raise PicksError(f"n_frames is empty, and {item.problem}.")
+    else:
+        n_frames = count_frames(item.video)
+    if not 0 <= frame < n_frames:
+        raise PicksError(f"frame {frame} is not in a video of {n_frames} frames, 0 to n - 1.")
+    return Decision(who, item.id, frame, n_frames, _seconds(cells["seconds"]))
+
+
+def _whole(text: str, column: str) -> int:
+    # Spreadsheets write 12 as "12.0".
+    number = text.removesuffix(".0")
+    if not (number.isascii() and number.isdigit() and len(number) < 10):
+        raise PicksError(f"{column} is {text!r}, not a whole number.")
+    return int(number)
+
+
+def _seconds(text: str) -> float | None:
+    if not text:
+        return None
+    try:
+        seconds = float(text)
+    except ValueError:
+        seconds = -1.0
+    if not 0 <= seconds < 1e9:
+        raise PicksError(f"seconds is {text!r}, not a number of seconds.")
+    return seconds
+
+
+@dataclass(frozen=True)
+class Installed:
+    """What was written into the store.
+
+    Attributes:
+        path: the file.
+        combined: the picks that were written, and what annotators left open.
+        unknown: ids that are not in the store.
+        changed: ids whose video in the store has another number of frames than when picked.
+    """
+
+    path: Path
+    combined: Combined
+    unknown: list[str]
+    changed: list[str]
+
+
+def install(
+    decisions: Iterable[Decision],
+    benchmark: str,
+    items: Mapping[str, Item],
+    home: Path | None = None,
+) -> Installed:
+    """Writes one pick for each item into the store, replacing those that were there.
+
+    Args:
+        decisions: the decisions that count; `combine` makes one out of several.
+        benchmark: name of the benchmark.
+        items: its items by id. Where an item's video can be read, its length is held against
+            the pick's.
+        home: the store's folder; None for the usual one.
+
+    Returns:
+        What was written and what was left out.
+
+    Raises:
+        PicksError: if nothing is left to write; the store stays as it is.
+        OSError: if the store cannot be written.
+    """
+    combined = combine(decisions)
+    kept, unknown, changed = [], [], []
+    for pick in combined.picks:
+        item = items.get(pick.id)
+        if item is None:
+            unknown.append(pick.id)
+        elif _fits(pick, item):
+            kept.append(pick)
+        else:
+            changed.append(pick.id)
+    if not kept:
+        raise PicksError(
+            f"There is no pick to put into the store: {len(combined.picks)} items have one, "
+            f"{len(unknown)} of them are not in the store, {len(changed)} were picked on another "
+            "video."
+        )
+    path = write_picks(benchmark, kept, home)
+    return Installed(path, replace(combined, picks=kept), unknown, changed)
+
+
+def _fits(pick: Pick, item: Item) -> bool:
+    """Whether the item's video is as long as the one that the pick was made on, or unreadable."""
+    if item.video is None:
+        return True
+    try:
+        return has_frames(item.video, pick.n_frames)
+    except VideoError:
+        return True
