@@ -5,6 +5,7 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
+
 from video_reasoning.tasks.models import manifests
 from video_reasoning.tasks.models.baselines import (
     FrequentChoice,
