@@ -31,7 +31,7 @@ import av
 import av.error
 import platformdirs
 
-from .files import atomic_path, content_id, lock, remove_stale
+from .files import atomic_path, content_id, lock
 from .pictures import Converter, black_frame
 from .sampling import random_index, shuffled, uniform_indices
 from .video import VideoError, open_video
@@ -285,7 +285,6 @@ def make_conditions(source: Path, requests: Iterable[Request], clips: Path) -> l
                 for name, indices in zip(names, plan, strict=True):
                     if name in wanted:
                         wanted.remove(name)
-                        remove_stale(folder, folder / name)
                         with atomic_path(folder / name) as temporary:
                             bank.write(indices if len(indices) > 1 else indices * 2, temporary)
     if conversion is None:

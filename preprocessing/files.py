@@ -83,7 +83,7 @@ def _process_lives(pid: int) -> bool:
     return True
 
 
-def remove_stale(folder: Path, target: Path | None = None) -> list[Path]:
+def remove_stale(folder: Path, begin: str = "") -> list[Path]:
     """Remove temporary files that killed processes left behind.
 
     A file goes if its process on this machine no longer lives, or, where it was written by
@@ -91,19 +91,18 @@ def remove_stale(folder: Path, target: Path | None = None) -> list[Path]:
 
     Args:
         folder: The folder to look in; folders below it are left alone.
-        target: Look only at what was written for this target.
+        begin: Look only at what was written for targets whose names begin so.
 
     Returns:
         The files removed.
     """
     removed = []
-    prefix = _temporary_stem(target) if target is not None else "."
     try:
         names = os.listdir(folder)  # noqa: PTH208 - one system call on a large shared folder
     except OSError:
         return []
     for name in names:
-        match = _TEMPORARY.match(name) if name.startswith(prefix) else None
+        match = _TEMPORARY.match(name) if name.startswith(f".{begin}") else None
         if match is None:
             continue
         path = folder / name
@@ -171,7 +170,6 @@ def make_once(target: Path, make: Callable[[Path], None]) -> Path:
     with lock(target):
         if target.exists():
             return target
-        remove_stale(target.parent, target)
         with atomic_path(target) as temporary:
             make(temporary)
     return target
@@ -194,6 +192,7 @@ def lock(target: Path) -> Iterator[bool]:
     """
     stem = _temporary_stem(target).removesuffix(f"{_MARK}-")
     path = target.parent / f"{stem}.lock"
+    leftover = path.exists()
     held: filelock.BaseFileLock | None = None
     for kind in (filelock.FileLock, filelock.SoftFileLock):
         candidate = kind(path, timeout=LOCK_TIMEOUT_SECONDS)
@@ -205,6 +204,8 @@ def lock(target: Path) -> Iterator[bool]:
             continue
         held = candidate
         break
+    if held is not None and leftover:
+        remove_stale(target.parent, stem.removeprefix("."))
     try:
         yield held is not None
     finally:
