@@ -15,6 +15,7 @@ from typing import Any
 import av
 import av.error
 
+_DAMAGED = "its data is damaged or cut off, or it is no video"
 _FALLBACK_RATE = Fraction(25)
 
 # Only formats that hold their own pictures: playlists (hls, concat, dash) would read other files
@@ -84,6 +85,8 @@ def open_video(path: Path) -> Iterator[tuple[Any, Any]]:
         )
         # A cover picture of a sound file is a video stream of one frame that no player plays.
         streams = [stream for stream in container.streams.video if not _is_cover(stream, container)]
+        if not streams and not container.streams.audio:
+            raise VideoError(f"{path} cannot be decoded: {_DAMAGED}.")
         if not streams:
             raise VideoError(f"{path} has no video stream.")
         stream = streams[0]
@@ -103,17 +106,39 @@ def open_video(path: Path) -> Iterator[tuple[Any, Any]]:
             container.close()
 
 
-def decode(container: Any, stream: Any) -> Iterator[Any]:
-    """Yield the decoded frames of a stream in display order.
+def decode_strictly(path: Path, container: Any, stream: Any) -> Iterator[Any]:
+    """Yield the decoded frames of a stream in display order, if all of its data is there.
 
     Args:
+        path: The file, for messages.
         container: The open container, at its beginning.
         stream: The video stream.
 
     Yields:
-        PyAV video frames.
+        PyAV video frames, at least one.
+
+    Raises:
+        VideoError: Data is missing, or there is no frame.
     """
-    yield from container.decode(stream)
+    frames = packets = 0
+    for packet in container.demux(stream):
+        if packet.size:
+            packets += 1
+            if packet.is_corrupt:
+                raise VideoError(
+                    f"{path} is truncated or damaged: data is missing after {frames} frames."
+                )
+        for frame in packet.decode():
+            frames += 1
+            yield frame
+    if frames == 0:
+        raise VideoError(f"{path} holds no frame that can be decoded.")
+    # Only this family of formats lists every packet in its header. Frames are not compared: an
+    # edit list may hide some of them on purpose.
+    if container.format.name.startswith("mov") and packets < stream.frames:
+        raise VideoError(
+            f"{path} is truncated: its header promises {stream.frames} frames, {packets} are there."
+        )
 
 
 def probe(path: Path) -> VideoInfo:
@@ -129,7 +154,7 @@ def probe(path: Path) -> VideoInfo:
         VideoError: The file cannot be used, and why.
     """
     with open_video(path) as (container, stream):
-        frame = next(decode(container, stream), None)
+        frame = next(container.decode(stream), None)
         if frame is None:
             raise VideoError(f"{path} holds no frame that can be decoded.")
         return _info(container, stream, frame)
@@ -147,29 +172,11 @@ def verify(path: Path) -> VideoInfo:
     Raises:
         VideoError: The file cannot be used, or data is missing or damaged anywhere in it.
     """
-    first = None
-    frames = packets = 0
+    first, frames = None, 0
     with open_video(path) as (container, stream):
-        for packet in container.demux(stream):
-            if packet.size:
-                packets += 1
-                if packet.is_corrupt:
-                    raise VideoError(
-                        f"{path} is truncated or damaged: data is missing after {frames} frames."
-                    )
-            for frame in packet.decode():
-                if first is None:
-                    first = frame
-                frames += 1
-        if first is None:
-            raise VideoError(f"{path} holds no frame that can be decoded.")
-        # Only this family of formats lists every packet in its header. Frames are not compared:
-        # an edit list may hide some of them on purpose.
-        if container.format.name.startswith("mov") and packets < stream.frames:
-            raise VideoError(
-                f"{path} is truncated: its header promises {stream.frames} frames, "
-                f"{packets} are there."
-            )
+        for frame in decode_strictly(path, container, stream):
+            first = first or frame
+            frames += 1
         return replace(_info(container, stream, first), frames=frames)
 
 
@@ -268,6 +275,6 @@ def _standard(rate: Fraction) -> Fraction:
 def _reason(error: BaseException) -> str:
     """The words of an error, without number, path and full stop."""
     if isinstance(error, av.error.InvalidDataError):
-        return "its data is damaged or cut off, or it is no video"
+        return _DAMAGED
     text = getattr(error, "strerror", None) or str(error) or type(error).__name__
     return str(text).strip().rstrip(".").replace("\n", " ")
