@@ -271,10 +271,13 @@ def _pooled(model: str, rows: Sequence[_Row]) -> list[_Row]:
         if row.expected.startswith("chance") and row.label != "answerable pairs":
             benchmark = row.task.partition("_")[0]
             pool = pools.setdefault(benchmark, {})
-            for item in row.items:
-                pool.setdefault((item.id, item.label), item)
+            pool.update(
+                {(item.id, item.label): item for item in row.items if item.score is not None}
+            )
     pooled = []
     for benchmark, pool in pools.items():
+        if not pool:
+            continue
         row = _Row(f"{benchmark}: all tasks", "all at chance", list(pool.values()))
         _expect_chance(row, by_variant=model == OBSERVER)
         pooled.append(row)

@@ -201,6 +201,42 @@ def test_reading_keeps_one_line_in_memory(tmp_path: Path) -> None:
     assert peak < path.stat().st_size / 5
 
 
+@pytest.mark.harness
+@pytest.mark.parametrize("checkpoint", ["", "some/llava-7b"])
+def test_what_the_harness_itself_writes_is_read(tmp_path: Path, checkpoint: str) -> None:
+    from lmms_eval.loggers.evaluation_tracker import EvaluationTracker
+
+    arguments = f"pretrained={checkpoint}" if checkpoint else ""
+    tracker = EvaluationTracker(output_path=str(tmp_path))
+    tracker.general_config_tracker.log_experiment_args(
+        model_source="llava_vid",
+        model_args=arguments,
+        system_instruction="",
+        chat_template="",
+        fewshot_as_multiturn=False,
+    )
+    # As the evaluator hands it over: documents and arguments are there, and the tracker drops
+    # them; responses are wrapped in a list per request.
+    line = sample_line(0, doc={"id": "q0"}, arguments=["Which?", {"until": []}])
+    line |= {"resps": [["A"]], "filtered_resps": ["A"]}
+    samples = {"alpha": [line]}
+    results = {
+        "results": {"alpha": {"alias": "alpha", "accuracy,none": 0.5, "score,none": []}},
+        "configs": {"alpha": {"task": "alpha"}},
+        "config": {"model": "llava_vid", "model_args": arguments},
+        "date": DATE,
+    }
+    tracker.save_results_aggregated(results=results, samples=samples, datetime_str=DATE)
+    tracker.save_results_samples(task_name="alpha", samples=samples["alpha"])
+
+    (run,) = find_runs([tmp_path])
+    assert (run.model, run.checkpoint, run.date) == ("llava_vid", checkpoint, DATE)
+    assert run.tasks["alpha"].metrics == {"accuracy": 0.5}
+    (sample,) = read_samples(run.samples("alpha"))
+    assert (sample.id, sample.responses, sample.prompt) == ("q0", ("A",), "Which?")
+    assert "doc" not in sample.values
+
+
 def write_questions(path: Path, rows: list[dict[str, object]]) -> Path:
     path.parent.mkdir(parents=True, exist_ok=True)
     pq.write_table(pa.Table.from_pylist(rows), path)
