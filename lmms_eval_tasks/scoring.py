@@ -1,8 +1,9 @@
 """From a model's response to the harness's table: what all our tasks share.
 
 ``process_results`` of every task returns one flat dictionary. Keys that are metrics of the
-task's YAML go to an aggregation; the others (``score``, ``choice``, ``rule``, ``status``) only
-go to the sample log, where a reader and ``video-reasoning report`` find them.
+task's YAML go to an aggregation; the others (``id``, ``score``, ``choice``, ``rule``, ``status``,
+``problem``) only go to the sample log, which does not hold the document itself: the id leads to
+its row in ``questions.parquet``.
 
 An item has one of four states:
 
@@ -105,6 +106,7 @@ def common_metrics(
     """
     missing = judged["status"] == "missing"
     return {
+        "id": str(document.get("id")),
         **judged,
         "unparsed_rate": None if missing else float(judged["choice"] is None),
         "missing_items": {"missing": missing},

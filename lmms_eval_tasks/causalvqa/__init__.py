@@ -55,28 +55,38 @@ def doc_to_target(doc: Mapping[str, Any]) -> str:
 
 def process_results_debug(doc: Mapping[str, Any], results: Sequence[Any]) -> dict[str, Any]:
     """Scores one variant of one debug question."""
-    return _process_results("debug", doc, results)
+    return _process_results("debug", "", doc, results)
 
 
 def process_results_test(doc: Mapping[str, Any], results: Sequence[Any]) -> dict[str, Any]:
     """Reads one variant of one test question; there is a score only where there is an answer."""
-    return _process_results("test", doc, results)
+    return _process_results("test", "", doc, results)
 
 
-def process_blind_results_debug(doc: Mapping[str, Any], results: Sequence[Any]) -> dict[str, Any]:
+def process_blind_debug(doc: Mapping[str, Any], results: Sequence[Any]) -> dict[str, Any]:
     """Scores one variant of one debug question that was asked without its video."""
-    return _process_results("debug", doc, results, needs_video=False)
+    return _process_results("debug", "_blind", doc, results)
 
 
-def process_blind_results_test(doc: Mapping[str, Any], results: Sequence[Any]) -> dict[str, Any]:
+def process_blind_test(doc: Mapping[str, Any], results: Sequence[Any]) -> dict[str, Any]:
     """Reads one variant of one test question that was asked without its video."""
-    return _process_results("test", doc, results, needs_video=False)
+    return _process_results("test", "_blind", doc, results)
+
+
+def process_single_frame_debug(doc: Mapping[str, Any], results: Sequence[Any]) -> dict[str, Any]:
+    """Scores one variant of one debug question that was asked with the video's last frame."""
+    return _process_results("debug", "_single_frame", doc, results)
+
+
+def process_single_frame_test(doc: Mapping[str, Any], results: Sequence[Any]) -> dict[str, Any]:
+    """Reads one variant of one test question that was asked with the video's last frame."""
+    return _process_results("test", "_single_frame", doc, results)
 
 
 def _process_results(
-    split: str, doc: Mapping[str, Any], results: Sequence[Any], *, needs_video: bool = True
+    split: str, ablation: str, doc: Mapping[str, Any], results: Sequence[Any]
 ) -> dict[str, Any]:
-    judged = scoring.judge(BENCHMARK, doc, results, needs_video=needs_video)
+    judged = scoring.judge(BENCHMARK, doc, results, needs_video=ablation != "_blind")
     item = scoring.scored(
         doc,
         judged,
@@ -86,13 +96,22 @@ def _process_results(
         difficulty=str(doc["difficulty"]),
     )
     chosen = scoring.letters(doc["options"]).get(str(judged["choice"]))
+    withheld = not doc["answer"]
     return {
         **scoring.common_metrics(BENCHMARK, split, doc, judged),
         "prompt": prompt.name(),
         **_accuracies(doc, item),
         "incomplete_pairs": scoring.unscored(item),
         "consistency": {"qid": item["qid"], "text": chosen},
-        "withheld_items": {"withheld": judged["status"] == "withheld"},
+        "withheld_items": {"withheld": withheld},
+        "submission_rows": {
+            "id": item["id"],
+            "run": f"causalvqa_{split}{ablation}",
+            "split": split,
+            "choice": judged["choice"],
+            "missing": judged["status"] == "missing",
+            "withheld": withheld,
+        },
     }
 
 
@@ -146,7 +165,7 @@ def consistency(items: Items) -> float | None:
 
 
 def withheld_items(items: Sequence[Mapping[str, bool]]) -> int:
-    """How many responses have no published answer to be held against."""
+    """How many of the questions' variants have no published answer to be held against."""
     return sum(item["withheld"] for item in items)
 
 

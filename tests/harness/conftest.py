@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import pyarrow.parquet as pq
 import pytest
 
 THREE_TASKS = "blackswan_detective_mcq,tvbench_tomato_direction,causalvqa_debug"
@@ -23,6 +24,7 @@ class Run:
     returncode: int
     output: str
     folder: Path
+    home: Path
 
     @property
     def results(self) -> dict[str, dict[str, Any]]:
@@ -35,9 +37,15 @@ class Run:
         }
 
     def samples(self, task: str) -> list[dict[str, Any]]:
-        """The logged samples of a task."""
+        """The logged samples of a task, each with its row of the questions as `doc`."""
         (path,) = self.folder.rglob(f"*_samples_{task}.jsonl")
-        return [json.loads(line) for line in path.read_text().splitlines()]
+        logged = [json.loads(line) for line in path.read_text().splitlines()]
+        questions = {
+            row["id"]: row
+            for file in self.home.glob("*/*/questions.parquet")
+            for row in pq.read_table(file).to_pylist()
+        }
+        return [{**sample, "doc": questions[sample["id"]]} for sample in logged]
 
 
 Harness = Callable[..., Run]
@@ -70,6 +78,6 @@ def harness(tmp_path: Path) -> Harness:
             timeout=600,
             check=False,
         )
-        return Run(result.returncode, result.stdout, folder)
+        return Run(result.returncode, result.stdout, folder, home)
 
     return run

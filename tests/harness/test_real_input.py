@@ -41,8 +41,7 @@ def test_real_footage_runs_like_the_sample(harness: Harness, footage_store: Path
         assert len(samples) >= 2
         assert results["missing_items"] == results["skipped_rows"] == 0
         assert all(sample["status"] == "answered" for sample in samples)
-        asked = " ".join(str(sample["arguments"]) for sample in samples)
-        assert all(sample["doc"]["options"][0] in asked for sample in samples)
+        assert all(sample["doc"]["options"][0] in sample["input"] for sample in samples)
 
 
 def test_a_real_models_code_reads_our_clips_and_prompts(
@@ -65,7 +64,6 @@ def test_a_real_models_code_reads_our_clips_and_prompts(
         samples = run.samples(task)
         assert len(samples) == 4
         assert run.results[task]["missing_items"] == 0
-        assert all(isinstance(sample["resps"][0][0], str) for sample in samples)
         # What it says means nothing, but it must say it of sixteen frames, not of none.
         assert all(sample["status"] in ("answered", "unparsed") for sample in samples)
 

@@ -144,7 +144,7 @@ def test_a_users_own_yaml_may_include_ours(
     assert run.returncode == 0, run.output[-3000:]
     samples = run.samples("my_direction_eight")
     assert len(samples) == 4
-    assert "provided with 8 separate frames" in str(samples[0]["arguments"])
+    assert "provided with 8 separate frames" in samples[0]["input"]
 
 
 def test_a_failed_evaluation_exits_with_one(harness: Harness, sample_store: Path) -> None:

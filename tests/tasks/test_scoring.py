@@ -151,7 +151,7 @@ def test_a_paired_accuracy_gets_no_standard_error_of_the_unpaired(
     document: dict[str, Any],
 ) -> None:
     row = {**document, "qid": "q1", "variant": 1, "type": "planning", "difficulty": "easy"}
-    result = causalvqa.process_blind_results_debug(row, ["C"])
+    result = causalvqa.process_blind_debug(row, ["C"])
     # The harness computes standard errors wherever an item has a "score".
     assert "score" in result["accuracy_unpaired"] and "score" in result["acc_unpaired_easy"]
     assert "score" not in result["accuracy_paired"] and "score" not in result["acc_paired_easy"]

@@ -1,0 +1,56 @@
+"""The leaderboard file, written at the end of a run over questions whose answers are withheld."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from lmms_eval.tasks._task_utils.file_utils import generate_submission_file
+from loguru import logger
+
+from video_reasoning.tasks import store
+from video_reasoning.tasks.errors import UserError
+from video_reasoning.tasks.questions import load_questions
+from video_reasoning.tasks.submit import Predictions, write_causalvqa
+
+
+def submission_rows(items: Sequence[Mapping[str, Any]], args: Any) -> int | None:
+    """Writes the file if every question has a prediction; says in the log where, or why not.
+
+    It lies in ``submissions/`` in the run's output folder, one file per task. A run of a part of
+    the questions (``--limit``, one type) leaves none: ``video-reasoning submit`` puts several
+    runs together.
+
+    Args:
+        items: one per response: id, run (the file's name), split, choice, missing, withheld.
+        args: the harness's command line; None where it was called as a library.
+
+    Returns:
+        Rows written; None where no answer is withheld, so that there is nothing to submit.
+    """
+    if not any(item["withheld"] for item in items):
+        return None
+    try:
+        return _write(items, args)
+    except (UserError, OSError) as error:
+        logger.error(f"The submission was not written: {error}")
+        return 0
+
+
+def _write(items: Sequence[Mapping[str, Any]], args: Any) -> int:
+    run, split = str(items[0]["run"]), str(items[0]["split"])
+    questions = load_questions(store.questions_file("causalvqa", split))
+    choices = {item["id"]: item["choice"] for item in items if not item["missing"]}
+    absent = {
+        id_: "not asked, or its video could not be shown" for id_ in questions if id_ not in choices
+    }
+    predictions = Predictions("causalvqa", split, run, questions, choices, absent)
+    predictions.require_complete()
+    target = Path(generate_submission_file(f"{run}.jsonl", args))
+    write_causalvqa(predictions, target)
+    logger.warning(
+        f"Submission with {len(choices):,} rows ({len(predictions.unparsed):,} without an option) "
+        f"written to {target}."
+    )
+    return len(choices)
