@@ -20,7 +20,7 @@ import errno
 import hashlib
 import io
 import re
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Container, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
 from fractions import Fraction
@@ -34,7 +34,7 @@ import platformdirs
 from .files import atomic_path, content_id, lock
 from .pictures import Converter, black_frame
 from .sampling import random_index, shuffled, uniform_indices
-from .video import VideoError, open_video
+from .video import VideoError, open_video, reported
 
 Kind = Literal["ordered", "shuffled", "random", "handpicked", "last", "blind"]
 
@@ -46,6 +46,12 @@ _NAME = re.compile(r"(?P<kind>[a-z]+)(?P<m>[1-9][0-9]*)?")
 # the same frames.
 _MUXER_OPTIONS = {"fflags": "+bitexact", "write_btrt": "0"}
 _READ_ONLY = (errno.EACCES, errno.EPERM, errno.EROFS)
+# Larger files are read from the disk twice.
+_KEPT_BYTES = 256 * 1024 * 1024
+
+# Codecs of which a packet in MP4 or Matroska is one frame shown.
+_ONE_PACKET_A_FRAME = ("h264", "hevc", "vp8", "vp9", "av1", "libdav1d", "libvpx-vp9", "mjpeg")
+
 # Decoders that leave out the frames they are told to, and need none of those for the others.
 _SKIPPING = ("h264", "hevc")
 
@@ -271,152 +277,180 @@ def make_conditions(source: Path, requests: Iterable[Request], clips: Path) -> l
     def missing() -> set[str]:
         return {name for name in names if name is not None and find(name) is None}
 
-    index = _read_index(source)
-    plan = _plan(requests, index.n_frames)
     conversion = None
-    if missing():
-        # One lock for all clips of a video: whoever waits finds them made.
-        with ExitStack() as stack:
+    with ExitStack() as stack:
+        video = stack.enter_context(_Video(source))
+        if not video.is_certain:
+            video.recount()
+        plan = _plan(requests, video.n_frames)
+        if missing():
+            # One lock for all clips of a video: whoever waits finds them made.
             stack.enter_context(lock(folder / source_id))
-            if wanted := missing():
-                bank, index = _encode_planned(source, index, requests, names, wanted, stack)
-                plan = _plan(requests, index.n_frames)
-                conversion = bank.conversion
-                for name, indices in zip(names, plan, strict=True):
-                    if name in wanted:
-                        wanted.remove(name)
-                        with atomic_path(folder / name) as temporary:
-                            bank.write(indices if len(indices) > 1 else indices * 2, temporary)
-    if conversion is None:
-        conversion = _first_conversion(source)
-    return [
-        ConditionClip(
-            condition=condition,
-            key=key,
-            path=None if name is None else find(name),
-            indices=tuple(indices),
-            n_frames=index.n_frames,
-            repeated=len(indices) - len(set(indices)),
-            conversion=conversion,
-        )
-        for (condition, key, _), name, indices in zip(requests, names, plan, strict=True)
-    ]
+        if wanted := missing():
+            bank = stack.enter_context(_Bank())
+            if not video.encode(_needed(plan, names, wanted), bank):
+                # The index promised other frames than the decoder gives.
+                bank = stack.enter_context(_Bank())
+                video.recount()
+                plan = _plan(requests, video.n_frames)
+                video.encode(_needed(plan, names, wanted), bank)
+            conversion = bank.conversion
+            for name, indices in zip(names, plan, strict=True):
+                if name in wanted:
+                    wanted.remove(name)
+                    with atomic_path(folder / name) as temporary:
+                        bank.write(indices if len(indices) > 1 else indices * 2, temporary)
+        if conversion is None:
+            conversion = video.conversion()
+        return [
+            ConditionClip(
+                condition=condition,
+                key=key,
+                path=None if name is None else find(name),
+                indices=tuple(indices),
+                n_frames=video.n_frames,
+                repeated=len(indices) - len(set(indices)),
+                conversion=conversion,
+            )
+            for (condition, key, _), name, indices in zip(requests, names, plan, strict=True)
+        ]
 
 
 def _plan(requests: Sequence[Request], n_frames: int) -> list[list[int]]:
     return [condition_indices(condition, n_frames, key, pick) for condition, key, pick in requests]
 
 
-def _encode_planned(
-    source: Path,
-    index: _Index,
-    requests: Sequence[Request],
-    names: Sequence[str | None],
-    wanted: Collection[str],
-    stack: ExitStack,
-) -> tuple[_Bank, _Index]:
-    """Encode the frames of the wanted clips, and correct the index where the decoder does."""
-    for _ in range(2):
-        plan = _plan(requests, index.n_frames)
-        needed = {
-            frame
-            for name, indices in zip(names, plan, strict=True)
-            if name in wanted
-            for frame in indices
-        }
-        bank, n_frames = _encode(source, index, needed, stack)
-        if n_frames == index.n_frames:
-            return bank, index
-        # Some formats do not list their frames, or list some that are never shown.
-        index = _Index(n_frames, None)
-    raise VideoError(f"{source} gives another number of frames each time it is decoded.")
+def _needed(
+    plan: Sequence[Sequence[int]], names: Sequence[str | None], wanted: Collection[str]
+) -> set[int]:
+    return {
+        frame
+        for name, indices in zip(names, plan, strict=True)
+        if name in wanted
+        for frame in indices
+    }
 
 
-@dataclass(frozen=True)
-class _Index:
-    """Number of frames, and the time of each in display order where that is safe to use."""
+class _Video:
+    """A video whose frames are counted without decoding them, and that is then decoded once.
 
-    n_frames: int
-    times: tuple[int, ...] | None
-
-
-def _read_index(source: Path) -> _Index:
-    """Count a video's frames without decoding them."""
-    with open_video(source) as (container, stream):
-        packets = [
-            (packet.pts, packet.is_discard, packet.is_corrupt, packet.is_keyframe)
-            for packet in container.demux(stream)
-            if packet.size
-        ]
-        if not packets:
-            raise VideoError(f"{source} holds no frame that can be decoded.")
-        shown = [pts for pts, discard, _, _ in packets if not discard]
-        # A frame is found by its time only where every packet is one frame with a time of its
-        # own and the first can be decoded by itself; otherwise frames are counted as they come.
-        listed = (
-            container.format.name.startswith(("mov", "matroska"))
-            and stream.codec_context.name in _SKIPPING
-            and len(shown) == len(packets) == len(set(shown))
-            and None not in shown
-            and not any(corrupt for _, _, corrupt, _ in packets)
-            and packets[0][3]
-            and shown[0] == min(shown)
-        )
-        return _Index(max(1, len(shown)), tuple(sorted(shown)) if listed else None)
-
-
-def _encode(
-    source: Path, index: _Index, needed: Collection[int], stack: ExitStack
-) -> tuple[_Bank, int]:
-    """Decode a video once and encode the needed frames; return them and the frames counted."""
-    if index.times is not None:
-        bank = stack.enter_context(_Bank())
-        if _encode_by_time(source, {index.times[number]: number for number in needed}, bank):
-            return bank, index.n_frames
-    bank = stack.enter_context(_Bank())
-    count = 0
-    with open_video(source) as (container, stream):
-        for frame in container.decode(stream):
-            if count in needed:
-                bank.add(count, frame)
-            count += 1
-    if count == 0:
-        raise VideoError(f"{source} holds no frame that can be decoded.")
-    if count == index.n_frames:
-        bank.close()
-    return bank, count
-
-
-def _encode_by_time(source: Path, numbers: dict[int, int], bank: _Bank) -> bool:
-    """Encode the frames of these times (time -> number); return whether all of them came.
-
-    Frames on which no other depends are left out by the decoder unless they are needed; that
-    changes nothing in the others.
+    Attributes:
+        n_frames: Number of frames: packets that are shown, until `recount` counts frames.
     """
-    with open_video(source) as (container, stream):
-        needed = set(numbers)
-        context = stream.codec_context
-        context.skip_frame = "NONREF"
-        skips = True
-        for packet in container.demux(stream):
-            skip = bool(packet.size) and packet.pts not in needed
-            if skip != skips:
-                context.skip_frame = "NONREF" if skip else "DEFAULT"
-                skips = skip
-            for frame in packet.decode():
-                if frame.pts in numbers:
-                    bank.add(numbers.pop(frame.pts), frame)
-    if numbers:
-        return False
-    bank.close()
-    return True
 
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._stack = ExitStack()
+        self._stream: Any = None
+        self._packets: list[Any] | None = None
+        # The time of each frame in display order, where frames can be found by it.
+        self._times: list[int] | None = None
+        self.n_frames = 0
 
-def _first_conversion(source: Path) -> str:
-    with open_video(source) as (container, stream):
-        for frame in container.decode(stream):
+    def __enter__(self) -> _Video:
+        keep = self._path.stat().st_size <= _KEPT_BYTES
+        with ExitStack() as stack:
+            container, self._stream = stack.enter_context(open_video(self._path))
+            packets = []
+            facts = []
+            for packet in container.demux(self._stream):
+                if keep:
+                    packets.append(packet)
+                if packet.size:
+                    sound = not packet.is_corrupt and not packet.is_discard
+                    facts.append((packet.pts, sound, packet.is_keyframe))
+            if not facts:
+                raise VideoError(f"{self._path} holds no frame that can be decoded.")
+            if keep:
+                self._packets = packets
+            self.n_frames = len(facts)
+            times = [time for time, _, _ in facts]
+            # Every packet must be one frame with a time of its own, and the first one must not
+            # depend on others; if not, frames are counted as they come.
+            if (
+                container.format.name.startswith(("mov", "matroska"))
+                and self._stream.codec_context.name in _ONE_PACKET_A_FRAME
+                and None not in times
+                and len(set(times)) == len(times)
+                and times[0] == min(times)
+                and facts[0][2]
+                and all(sound for _, sound, _ in facts)
+            ):
+                self._times = sorted(times)
+            self._stack = stack.pop_all()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._packets = None
+        # Closed without the error of the block, which need not be one of this video.
+        self._stack.close()
+
+    @property
+    def is_certain(self) -> bool:
+        """Whether the number of frames can be trusted before they are decoded."""
+        return self._times is not None
+
+    def recount(self) -> None:
+        """Count the frames by decoding them, and find them by their number from now on."""
+        self._times = None
+        self.n_frames = sum(1 for _ in self._decode(None))
+        if self.n_frames == 0:
+            raise VideoError(f"{self._path} holds no frame that can be decoded.")
+
+    def encode(self, numbers: Collection[int], bank: _Bank) -> bool:
+        """Decode the video and encode frames of it.
+
+        Args:
+            numbers: Which frames; at least one.
+            bank: Where to.
+
+        Returns:
+            Whether all of them came.
+        """
+        missing = set(numbers)
+        if self._times is None:
+            found: Iterable[tuple[int, Any]] = enumerate(self._decode(None))
+        else:
+            by_time = {self._times[number]: number for number in numbers}
+            decoded = self._decode(by_time)
+            found = ((by_time.get(frame.pts, -1), frame) for frame in decoded)
+        for number, frame in found:
+            if number in missing:
+                missing.remove(number)
+                bank.add(number, frame)
+        if not missing:
+            bank.close()
+        return not missing
+
+    def conversion(self) -> str:
+        """What has to change in the pixels, told by the first frame."""
+        for frame in self._decode(None):
             return ", ".join(Converter(frame, keep_range=True).changes)
-    raise VideoError(f"{source} holds no frame that can be decoded.")
+        raise VideoError(f"{self._path} holds no frame that can be decoded.")
+
+    def _decode(self, needed: Container[int] | None) -> Iterator[Any]:
+        """Yield the frames; of those whose time is not needed, the ones that cost nothing more.
+
+        Frames on which no other depends are left out by the decoder where it can do so; that
+        changes nothing in the others.
+        """
+        packets: Iterable[Any] | None = self._packets
+        stream = self._stream
+        self._packets = None
+        with ExitStack() as stack:
+            stack.enter_context(reported(self._path))
+            if packets is None:
+                container, stream = stack.enter_context(open_video(self._path))
+                packets = container.demux(stream)
+            context = stream.codec_context
+            skips = False
+            can_skip = needed is not None and context.name in _SKIPPING
+            for packet in packets:
+                skip = can_skip and bool(packet.size) and packet.pts not in (needed or ())
+                if skip != skips:
+                    context.skip_frame = "NONREF" if skip else "DEFAULT"
+                    skips = skip
+                yield from packet.decode()
 
 
 class _Bank:

@@ -6,7 +6,7 @@ import functools
 import os
 import stat
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from pathlib import Path
@@ -75,14 +75,15 @@ def open_video(path: Path) -> Iterator[tuple[Any, Any]]:
     """
     path = Path(path)
     _check_file(path)
-    container = None
-    try:
+    with ExitStack() as stack:
+        stack.enter_context(reported(path))
         # An absolute path is never taken for a protocol ("a:b.mp4"), whatever the file's name.
         container = av.open(
             os.path.abspath(path),  # noqa: PTH100 - keeps links, as the user named them
             options={"format_whitelist": _FORMATS},
             metadata_errors="ignore",
         )
+        stack.callback(container.close)
         # A cover picture of a sound file is a video stream of one frame that no player plays.
         streams = [stream for stream in container.streams.video if not _is_cover(stream, container)]
         if not streams and not container.streams.audio:
@@ -95,15 +96,27 @@ def open_video(path: Path) -> Iterator[tuple[Any, Any]]:
             raise VideoError(f"{path} holds video in a codec that cannot be decoded.")
         stream.thread_type = "AUTO"
         yield container, stream
+
+
+@contextmanager
+def reported(path: Path) -> Iterator[None]:
+    """Turn what libav raises over a file into a `VideoError`.
+
+    Args:
+        path: The file that the body reads.
+
+    Yields:
+        Nothing.
+
+    Raises:
+        VideoError: The body met a fault in the file.
+    """
+    try:
+        yield
     except (av.error.FFmpegError, ValueError, EOFError) as error:
         raise VideoError(f"{path} cannot be decoded: {_reason(error)}.") from None
     except OSError as error:
-        if isinstance(error, FileNotFoundError) and path.exists():
-            raise
         raise VideoError(f"{path} cannot be read: {_reason(error)}.") from None
-    finally:
-        if container is not None:
-            container.close()
 
 
 def decode_strictly(path: Path, container: Any, stream: Any) -> Iterator[Any]:

@@ -165,7 +165,7 @@ def test_made_once(numbered: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPat
     first = make_conditions(numbered, request_all(), tmp_path)
     stamps = {path: path.stat().st_mtime_ns for path in tmp_path.iterdir()}
     assert len(stamps) == 5
-    monkeypatch.setattr(conditions, "_encode", None)
+    monkeypatch.setattr(conditions._Video, "encode", None)
     assert make_conditions(numbered, request_all(), tmp_path) == first
     copy = tmp_path.parent / "other name.mp4"
     copy.write_bytes(numbered.read_bytes())
@@ -177,8 +177,10 @@ def test_one_decode_makes_all(
     numbered: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     calls = []
-    encode = conditions._encode
-    monkeypatch.setattr(conditions, "_encode", lambda *args: calls.append(1) or encode(*args))
+    decode = conditions._Video._decode
+    monkeypatch.setattr(
+        conditions._Video, "_decode", lambda *args: calls.append(1) or decode(*args)
+    )
     make_conditions(numbered, request_all(), tmp_path)
     assert len(calls) == 1
 
@@ -252,7 +254,8 @@ def test_variable_rate_and_b_frames_are_found_by_time(tmp_path: Path) -> None:
     source = write_video(
         tmp_path / "vfr.mp4", 60, times=times, options={"bf": "3", "b-pyramid": "normal"}
     )
-    assert conditions._read_index(source).times is not None
+    with conditions._Video(source) as video:
+        assert video.is_certain
     for clip in make_conditions(source, request_all(), tmp_path / "clips"):
         if clip.path is not None:
             assert {read_number(picture) for picture in luma(clip.path)} == set(clip.indices)
@@ -261,8 +264,15 @@ def test_variable_rate_and_b_frames_are_found_by_time(tmp_path: Path) -> None:
 def test_a_wrong_index_is_corrected(
     numbered: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    wrong = conditions._Index(120, None)
-    monkeypatch.setattr(conditions, "_read_index", lambda _: wrong)
+    enter = conditions._Video.__enter__
+
+    def mistaken(video: conditions._Video) -> conditions._Video:
+        enter(video)
+        video._times = list(range(-1, -121, -1))
+        video.n_frames = 120
+        return video
+
+    monkeypatch.setattr(conditions._Video, "__enter__", mistaken)
     [clip] = make_conditions(numbered, [(Condition.parse("last1"), "key", None)], tmp_path)
     assert clip.n_frames == 100
     assert clip.indices == (99,)
