@@ -12,7 +12,7 @@ from video_reasoning.metrics import _wording
 from video_reasoning.metrics._reply import lower, normalise
 
 _SCRIPT = r"0-9A-Za-zÀ-ʯ\u0370-\u03ff\u0400-\u052f"
-_LONE_LETTER = re.compile(rf"(?<![{_SCRIPT}°\\&])([A-Za-z])(?![{_SCRIPT}&+#°])")
+LONE_LETTER = re.compile(rf"(?<![{_SCRIPT}°\\&])([A-Za-z])(?![{_SCRIPT}&+#°])")
 _WORD = re.compile(r"[^\W_]+")
 _AFTER_LETTER = re.compile(r"[\s)\]}>*_'\"`.:,;=|(\[-]{0,8}")
 _ARTICLE = re.compile(r"(?:an?|the)[\W_]+(?=\w\w)")
@@ -29,6 +29,14 @@ _COUNTED_BEFORE = re.compile(
     r"|point|around|about|t|until|from|after|before|person|player|no\.|number|#|section|shot)"
     r"[\s=#:~]*$"
 )
+_ONE_BEFORE = re.compile(
+    r"(?:the|this|that|no|each|every|which|left|right|any|another|middle|only|by)\s$"
+)
+_ONE_AFTER = re.compile(r"\s(?:of|another|by|at|is|that|who|with)(?![a-z])")
+_NO_AS_DETERMINER = re.compile(r"\s+[^\W\d_]")
+_PRONOUN_ASIDE = re.compile(r",\s+(?:too|also|personally|unfortunately|for one|myself)(?![a-z])")
+# "the right answer" speaks of no direction.
+_ABOUT_ANSWERS = re.compile(r"\s+(?:answer|option|choice|letter|response|description|statement)s?(?![a-z])")
 _WEAK_ONE = frozenset(("one", "once", "a single"))
 
 
@@ -91,6 +99,9 @@ def _phrase(text: str) -> str:
                 pieces.append(re.escape(gap))
             elif re.fullmatch(r"[-'_]+", gap):
                 pieces.append(r"[\W_]{0,3}")
+            elif gap.isspace():
+                # No quotes, brackets or full stops: 'not "Moving Left"' is not "Not moving".
+                pieces.append(r"[\s,*_/-]{1,6}")
             else:
                 pieces.append(r"[\W_]{1,6}")
         pieces.append(re.escape(match.group()))
@@ -124,10 +135,8 @@ class Options:
         self._pattern = self._compile()
         self.own = {letter: self._own_pattern(letter) for letter in self.order}
         self.next_words, self.previous_words = self._continuations()
-        joined = "\n".join(self.texts.values()).lower()
-        self.has_refusal = _wording.REFUSAL.search(joined) is not None
         self.yes_no = {
-            letter: word for word, letter in self.exact.items() if word in ("yes", "no") and letter
+            word: letter for word, letter in self.exact.items() if word in ("yes", "no") and letter
         }
 
     @staticmethod
@@ -211,7 +220,8 @@ class Options:
         text = lower(self.texts[letter])
         words = _WORD.findall(text)
         if words:
-            return re.compile(_bounded(_phrase(text), words[0] + words[-1]))
+            label = rf"(?:{letter.lower()}[).:]\s+)?"
+            return re.compile(label + _bounded(_phrase(text), words[0] + words[-1]))
         return re.compile(re.escape(text.strip())) if text.strip() else None
 
     def _continuations(self) -> tuple[dict[str, frozenset[str]], dict[str, frozenset[str]]]:
@@ -234,14 +244,6 @@ class Options:
 
     # --- Mentions ------------------------------------------------------------------------------
 
-    def text_at(self, lowered: str, position: int) -> tuple[str, int] | None:
-        """The letter of the option whose text stands at ``position``, and where it ends."""
-        match = self._pattern.match(lowered, position) if self._pattern else None
-        if match is None or match.lastindex is None:
-            return None
-        letter = self._groups[match.lastindex - 1]
-        return (letter, match.end()) if self._whole(lowered, match, letter) else None
-
     def _whole(self, lowered: str, match: re.Match[str], letter: str) -> bool:
         """Whether the text stands for the option, and is no part of something else."""
         start, end = match.span()
@@ -249,14 +251,14 @@ class Options:
             near = lowered[max(0, start - 16) : start]
             if _UNIT_AFTER.match(lowered, end) or _COUNTED_BEFORE.search(near):
                 return False
-            if match.group() == "one" and re.search(
-                r"(?:the|this|that|no|each|every|which|left|right|any|another|middle|only)\s$", near
+            if match.group() == "one" and (
+                _ONE_BEFORE.search(near) or _ONE_AFTER.match(lowered, end)
             ):
                 return False
-            if match.group() == "one" and re.match(
-                r"\s(?:of|another|by|at|is|that|who|with)\b", lowered[end : end + 9]
-            ):
-                return False
+        if match.group() == "no" and _NO_AS_DETERMINER.match(lowered, end):
+            return False
+        if _ABOUT_ANSWERS.match(lowered, end) and len(match.group()) < 12:
+            return False
         nexts, previous = self.next_words[letter], self.previous_words[letter]
         if nexts:
             word = _WORD.search(lowered, end, end + 40)
@@ -273,24 +275,29 @@ class Options:
 
     def mentions(self, text: str, lowered: str) -> list[Mention]:
         """All mentions, by position; an option's text right after its letter is part of that."""
-        found = self._letters(text, lowered)
-        if self._pattern is not None:
-            taken = [(mention.start, mention.end) for mention in found]
-            place = 0
-            for match in self._pattern.finditer(lowered):
+        texts = self._texts(lowered)
+        letters = self._letters(text, lowered, texts)
+        # An option's text right after its own letter is part of that mention.
+        ends = iter(letters)
+        letter = next(ends, None)
+        found: list[Mention] = []
+        for mention in texts:
+            while letter is not None and letter.end <= mention.start:
+                letter = next(ends, None)
+            if letter is None or mention.start < letter.start:
+                found.append(mention)
+        found += letters
+        found.sort(key=lambda mention: mention.start)
+        return self._without_weak_ones(lowered, found) if self.numeric else found
+
+    def _texts(self, lowered: str) -> list[Mention]:
+        found: list[Mention] = []
+        for match in self._pattern.finditer(lowered) if self._pattern else ():
+            letter = self._groups[(match.lastindex or 1) - 1]
+            if self._whole(lowered, match, letter):
                 start, end = match.span()
-                while place < len(taken) and taken[place][1] <= start:
-                    place += 1
-                letter = self._groups[(match.lastindex or 1) - 1]
-                inside = place < len(taken) and taken[place][0] <= start < taken[place][1]
-                if inside or not self._whole(lowered, match, letter):
-                    continue
-                found.append(
-                    Mention(start, end, letter, True, "text", False, _alone(lowered, start, end))
-                )
-            found.sort(key=lambda mention: mention.start)
-        if self.numeric:
-            found = self._without_weak_ones(lowered, found)
+                alone = _starts_line(lowered, start) and _ends_line(lowered, end)
+                found.append(Mention(start, end, letter, True, "text", False, alone))
         return found
 
     def _without_weak_ones(self, lowered: str, found: list[Mention]) -> list[Mention]:
@@ -303,10 +310,18 @@ class Options:
             return [mention for mention in found if not weak(mention)]
         return found
 
-    def _letters(self, text: str, lowered: str) -> list[Mention]:
-        found = []
-        for match in _LONE_LETTER.finditer(text):
-            mention = self.letter_at(text, lowered, match.start())
+    def _letters(self, text: str, lowered: str, texts: list[Mention]) -> list[Mention]:
+        """The letters, but none that is a word of an option's text ("The letter M")."""
+        found: list[Mention] = []
+        place = 0
+        for match in LONE_LETTER.finditer(text):
+            start = match.start()
+            while place < len(texts) and texts[place].end <= start:
+                place += 1
+            in_text = place < len(texts) and texts[place].start <= start
+            if in_text or (found and start < found[-1].end):
+                continue
+            mention = self.letter_at(text, lowered, start)
             if mention is not None:
                 found.append(mention)
         return found
@@ -347,17 +362,21 @@ class Options:
         quoted = bool(before) and before in "*_\"'`" and bool(after) and after in "*_\"'`.:)"
         closed = bool(after) and after in ")]"
         near = lowered[max(0, start - 24) : start]
-        named = _wording.OPTION_BEFORE.search(near) is not None
+        name = _wording.OPTION_BEFORE.search(near)
+        named = name is not None
+        spelled = bracketed or quoted or closed or (name is not None and not name["answer"])
         line_start = _starts_line(text, start)
         headed = line_start and bool(after) and after in ".:)" and capital
         marked = bracketed or quoted or closed or named or headed
+        if own_match is not None and not marked:
+            marked = capital or (bool(after) and after in ".:,=")
         if not marked and not capital and not announced:
             return None
-        if not marked or (letter in "AI" and not (bracketed or quoted or closed)):
-            name = _wording.NAMED.search(near) is not None and not announced
-            if name or (letter in "AI" and own_match is None and self._is_word(text, start)):
-                return None
-        if letter == "I" and not known and not (bracketed or quoted or closed):
+        if not marked and not announced and _wording.NAMED.search(near):
+            return None
+        if letter in "AI" and not spelled and own_match is None and self._is_word(text, start):
+            return None
+        if letter == "I" and not known and not spelled:
             return None
         own_follows = own_match is not None
         alone = line_start and _ends_line(text, end)
@@ -375,13 +394,14 @@ class Options:
     def _is_word(text: str, start: int) -> bool:
         """Whether an A or I at ``start`` is the article or the pronoun."""
         rest = text[start + 1 : start + 30]
+        if text[start] in "Ii" and _PRONOUN_ASIDE.match(rest):
+            return True
         gap = len(rest) - len(rest.lstrip(" \t"))
         word = _WORD.match(rest, gap)
-        if gap == 0 or word is None:
+        if gap == 0 or word is None or lower(word.group()[0]) > "\u02af":
             return False
-        if text[start] in "Ii":
-            return True
-        return lower(word.group()) not in _wording.NO_NOUN
+        follower = lower(word.group())
+        return follower not in (_wording.NO_PRONOUN if text[start] in "Ii" else _wording.NO_NOUN)
 
 
 def _joined(text: str, start: int, before: str, after: str) -> bool:
@@ -409,10 +429,6 @@ def _starts_line(text: str, start: int) -> bool:
 def _ends_line(text: str, end: int) -> bool:
     tail = text[end : end + 12].lstrip(" \t*_\"'`)]}.,:;")
     return tail.startswith("\n") or (not tail and len(text) - end <= 12)
-
-
-def _alone(text: str, start: int, end: int) -> bool:
-    return _starts_line(text, start) and _ends_line(text, end)
 
 
 def compile_options(options: Mapping[str, str] | Sequence[str]) -> Options:

@@ -35,10 +35,10 @@ _PUNCTUATION = str.maketrans(
     }
 )
 _HTML = re.compile(
-    r"</?(?:b|i|u|p|br|strong|em|span|div|code|pre|center|font|h[1-6]|li|ul|ol)(?:\s[^<>]{0,99})?/?>",
-    re.IGNORECASE,
+    r"</?(?:[biup]|br|BR|strong|em|span|div|code|pre|center|font|h[1-6]|li|ul|ol)"
+    r"(?:\s[^<>]{0,99})?/?>"
 )
-_STRONG_HTML = re.compile(r"</?(?:b|strong)>", re.IGNORECASE)
+_STRONG_HTML = re.compile(r"</?(?:b|strong)>")
 _LATEX_STYLE = re.compile(
     r"\\(?:text(?:bf|it|rm|sf|tt)?|math(?:bf|it|rm|sf|tt)|mbox|rm|bf|emph)\s{0,3}\{([^{}]{0,200})\}"
 )

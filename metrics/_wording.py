@@ -71,7 +71,7 @@ above|provided|multiple-choice|multiple choice|reads|remains|going|end|both|sure
 은|는|이|가|선택지|번|보기
 это|является|вариант|под|буквой|буква|номер|—|є|варіант
 es|la|el|lo|los|opción|opcion|letra|correcta|correcto|est|le|l'option|lettre|bonne|correcte|c'est
-ist|die|der|das|richtige|richtig|buchstabe|lautet|è|l'opzione|lettera|corretta|é|opção|opcao
+ist|die|der|das|richtige|richtig|buchstabe|lautet|è|l'opzione|lettera|corretta|é|é a|opção|opcao
 alternativa|de|het|juiste|är|alternativ|er|olan|doğru|şıkkı|seçenek|adalah|yaitu|pilihan|benar
 là|phương án|lựa chọn|jest|opcja|je|možnost|este|varianta|opțiunea|az|on|vaihtoehto
 είναι|η|επιλογή|คือ|ข้อ|ตัวเลือก|है|सही|विकल्प|হল|হলো
@@ -81,9 +81,7 @@ _EDGE = r"(?![0-9a-zà-ʯ\u0370-\u03ff\u0400-\u052f])"
 _LEFT = r"(?<![0-9a-zà-ʯ\u0370-\u03ff\u0400-\u052f])"
 _CJK_GAP = "是为為就选選はがも은는이가的"
 _GAP = (
-    rf"(?:[\s:=*_\"'`(\[{{<>$~#|→⇒\\,-]|(?:{_GAP_WORDS}){_EDGE}"
-    rf"|[{_CJK_GAP}]|a(?=[\s\"'(*]{{1,4}}[a-z](?![a-z'])))"
-    r"{0,40}"
+    rf"(?:[\s:=*_\"'`(\[{{<>$~#|→⇒\\,-]|(?:{_GAP_WORDS}){_EDGE}|[{_CJK_GAP}]){{0,40}}"
 )
 ANNOUNCEMENT = re.compile(
     rf"{_LEFT}(?:(?P<answer>(?:{_ANSWER_NOUNS}){_EDGE}|(?:答案|答|选|正解|답))"
@@ -141,7 +139,7 @@ is|are|was|seems|seem|appears|appear|looks|remains|would be|must be|should be|ha
 CONFIRMED = re.compile(
     rf"{_CLOSE}(?:(?:this|that|it|which|option|choice|answer|statement|one|here|above)\s+){{0,2}}"
     rf"(?:"
-    rf"(?:(?:{_IS}|=|-|:)\s*(?:(?:{_ADVERBS})\s+){{0,6}}|\(?\s*)(?:{_GOOD}){_EDGE}(?!\s+if{_EDGE})"
+    rf"(?:(?:{_IS}|=|-|:)\s*(?:(?:{_ADVERBS})\s+){{0,6}}|[(\[]\s*)(?:{_GOOD}){_EDGE}(?!\s+if{_EDGE})"
     rf"|(?:(?:best|most|more|accurately|correctly|closely|clearly|perfectly|better)\s+){{1,3}}"
     rf"(?:matches|matched|describes|fits|aligns|corresponds|represents|reflects|captures|explains"
     rf"|describe|match|fit)"
@@ -153,15 +151,23 @@ CONFIRMED = re.compile(
     rf"|resposta|juste)"
     rf")"
 )
+_WRONG = words(r"""
+incorrect|wrong|false|untrue|inaccurate|inconsistent|eliminated|excluded|ruled out|dismissed
+discarded|rejected|unlikely|less likely|least likely|implausible|impossible|contradicted|unsupported
+irrelevant|out of the question
+""")
+_AUXILIARY = words(r"""
+can|could|is|are|was|were|does|do|did|would|may|might|seems|appears|should|must|looks|has|have
+""")
 DENIED_AFTER = re.compile(
     rf"{_CLOSE}(?:(?:this|that|it|which|option|choice|answer|statement|one|to me)\s+){{0,2}}(?:"
-    rf"(?:can|could|is|are|was|were|does|do|did|would|may|might|seems|appears|should|must|looks"
-    rf"|has|have)?\s*(?:to be\s+|be\s+|also\s+|clearly\s+|definitely\s+|likely\s+|therefore\s+"
-    rf"|thus\s+|obviously\s+|simply\s+|very\s+|completely\s+|highly\s+|ab?so\w{{0,8}}\s+){{0,3}}"
-    rf"(?:n't|not|never|cannot|can't|don't|doesn't|isn't|aren't|wasn't|weren't|didn't|won't"
-    rf"|wouldn't|couldn't|incorrect|wrong|false|untrue|inaccurate|inconsistent|eliminated|excluded"
-    rf"|ruled out|dismissed|discarded|rejected|unlikely|less likely|implausible|impossible"
-    rf"|contradicted|unsupported|irrelevant|out of the question|out){_EDGE}"
+    rf"(?:(?:{_AUXILIARY})\s*)?(?:(?:to be|be|also|clearly|definitely|likely|therefore|thus|simply"
+    rf"|obviously|very|completely|highly|absolutely|both)\s+){{0,3}}(?:{_WRONG}){_EDGE}"
+    rf"|(?:(?:{_AUXILIARY})(?:\s+(?:also|clearly|definitely|likely|therefore|thus|simply|obviously"
+    rf"|actually)){{0,2}}(?:n't|\s+(?:not|never|neither|no longer)(?!\s+only))|cannot|can't|won't)"
+    rf"{_EDGE}"
+    rf"|not\s+(?:correct|right|true|accurate|seen|shown|visible|supported|the|possible|plausible|likely"
+    rf"|present|consistent|applicable|matching|a match|it|valid){_EDGE}(?!\s+(?:one|left|right){_EDGE})"
     rf"|(?:contradicts|conflicts|fails|lacks){_EDGE}"
     rf"|(?:[^\S\n]|-|:)*[✗✘❌✖]"
     rf"|(?:是)?(?:不正确|不對|不对|错误|错|不符|間違)"
@@ -179,7 +185,7 @@ never|neither|nor|none|without|cannot|rather than|instead of|other than|except|e
 excludes|eliminate|eliminates|eliminating|eliminated|rule out|rules out|ruling out|ruled out
 dismiss|dismissing|discard|reject|unlike|opposed to|nothing|lack of|lacks|absence of|fails to
 fail to|failed to|contradicts|contradict|incorrect|wrong|false|dont|doesnt|didnt|isnt|wasnt|arent
-cant|wont|doubt that|i doubt|unlikely|hardly|avoid
+cant|wont|i doubt|doubtful|unlikely|hardly|avoid
 не|нет|nicht|kein|keine|pas|jamais|non|não|geen|niet|nie|inte|ikke|değil|bukan|không phải
 """)
     + rf"){_EDGE})|n't{_EDGE}|不|没有|並非|并非|не\s|ليس|ليست|아니"
@@ -240,6 +246,10 @@ REFUSAL = re.compile(
     rf"|ich kann nicht|ich weiß nicht|leider|non posso|non so|mi dispiace|não posso|não sei|desculpe"
     rf"|لا أستطيع|لا يمكن|لا أعرف|آسف|عذرا"
 )
+DOUBT = re.compile(
+    "|".join(p.pattern for p in (NEGATION, CONDITION, OPEN_QUESTION, REFUSAL))
+)
+OPEN_SENTENCE = re.compile(f"{OPEN_QUESTION.pattern}|{REFUSAL.pattern}")
 # After one of these, what was refused before is answered nevertheless.
 CONTRAST = re.compile(
     rf"{_LEFT}(?:but|however|nevertheless|nonetheless|still|that said|yet|guess|appears|appear|seems"
@@ -260,6 +270,11 @@ after|before|during|instead|rather|than|then|although|though|however|therefore|t
 reason|reasoning|also|i|corresponds|represents|according|both|being|either|over|until|via|only
 """).split("|")
 )
+# The same for the pronoun: "I because ...", "I is correct".
+NO_PRONOUN = frozenset(
+    ("is", "seems", "appears", "because", "since", "as", "matches", "describes", "rather",
+     "explanation", "end", "and", "or", "best", "shows", "corresponds")
+)
 # "Person B", "vitamin C": a name, no answer.
 NAMED = re.compile(
     rf"{_LEFT}(?:"
@@ -273,7 +288,7 @@ key|note|string|chord|variable|string|view|track|lane|row|column|gate|door|room|
     + r")s?[\s\"'(]*$"
 )
 OPTION_BEFORE = re.compile(
-    rf"(?:{_LEFT}(?:options?|choices?|answers?|letters?|alternatives?|statements?|opción|opcion|opção"
+    rf"(?:{_LEFT}(?:options?|choices?|(?P<answer>answers?)|letters?|alternatives?|statements?|opción|opcion|opção"
     r"|option|alternativa|opzione|вариант|варианта|варианту|ответ|variante|lettre|letra|buchstabe)"
     r"|选项|選項|选|選|答案|選択肢|선택지|보기|الخيار|گزینه)[\s:(\"'*_`\[#-]*$"
 )

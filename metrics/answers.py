@@ -21,12 +21,13 @@ before it. No language model is needed. Time is linear in the length of the resp
 from __future__ import annotations
 
 import re
+from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 
 from video_reasoning.metrics import _reply, _wording
-from video_reasoning.metrics._mentions import Mention, Options, compile_options
+from video_reasoning.metrics._mentions import LONE_LETTER, Mention, Options, compile_options
 
 
 @dataclass(frozen=True)
@@ -115,27 +116,31 @@ class _Reply:
         self.lowered = _reply.lower(self.text)
 
     @cached_property
-    def has_doubt(self) -> bool:
-        """Whether anything in the reply may deny an option or leave it open."""
-        return (
-            _wording.NEGATION.search(self.lowered) is not None
-            or _wording.OPEN_QUESTION.search(self.lowered) is not None
-            or _wording.CONDITION.search(self.lowered) is not None
-            or self.refusal is not None
-        )
-
-    @cached_property
-    def refusal(self) -> int | None:
-        """Where the first refusal ends that nothing takes back, if there is one."""
-        if self.options.has_refusal:
-            return None
-        found = _wording.REFUSAL.search(self.lowered)
-        return found.end() if found else None
-
-    @cached_property
     def mentions(self) -> list[Mention]:
         """Every place that names an option."""
         return self.options.mentions(self.text, self.lowered)
+
+    @cached_property
+    def rest(self) -> str:
+        """The reply in lower case with the mentions blanked out: "No rotation" denies nothing."""
+        pieces, end = [], 0
+        for mention in self.mentions:
+            pieces.append(self.lowered[end : mention.start])
+            pieces.append(" " * (mention.end - mention.start))
+            end = mention.end
+        pieces.append(self.lowered[end:])
+        return "".join(pieces)
+
+    @cached_property
+    def has_doubt(self) -> bool:
+        """Whether anything in the reply may deny an option or leave it open."""
+        return _wording.DOUBT.search(self.rest) is not None
+
+    @cached_property
+    def refusal(self) -> int | None:
+        """Where the first refusal ends, if there is one."""
+        found = _wording.REFUSAL.search(self.rest)
+        return found.end() if found else None
 
     @cached_property
     def affirmed(self) -> list[Mention]:
@@ -144,9 +149,35 @@ class _Reply:
 
     def denied(self, mention: Mention) -> bool:
         """Whether the reply denies this option or leaves it open."""
-        if _wording.DENIED_AFTER.match(self.lowered, mention.end):
+        if self.denied_after(mention) or _ASKED.match(self.lowered, mention.end):
             return True
         return self.has_doubt and self.doubted(mention.start, wide=mention.form != "marked")
+
+    def denied_after(self, mention: Mention) -> bool:
+        """Whether "... is wrong" or the like follows, and "... is not B" does not."""
+        denial = _wording.DENIED_AFTER.match(self.lowered, mention.end)
+        if denial is None:
+            return False
+        follower = self.following(denial.end())
+        return follower is None or not _BEFORE_OBJECT.fullmatch(
+            self.lowered[denial.end() : follower.start]
+        )
+
+    def covering(self, position: int, earliest: int) -> Mention | None:
+        """The option's text that begins from ``earliest`` on and goes beyond ``position``."""
+        place = bisect_right(self.mentions, position, key=_start) - 1
+        if place < 0:
+            return None
+        mention = self.mentions[place]
+        inside = earliest <= mention.start <= position < mention.end
+        return mention if inside and mention.form == "text" else None
+
+    def following(self, position: int) -> Mention | None:
+        """The first mention from ``position`` on, if it begins within a few characters."""
+        place = bisect_left(self.mentions, position, key=_start)
+        if place < len(self.mentions) and self.mentions[place].start - position < 40:
+            return self.mentions[place]
+        return None
 
     def doubted(self, position: int, *, wide: bool) -> bool:
         """Whether what stands at ``position`` follows a denial in its clause.
@@ -156,20 +187,11 @@ class _Reply:
             wide: also look for a refusal or an open question anywhere before it in its
                 sentence ("I cannot tell whether he moves left, right or up").
         """
-        before = self.lowered[max(0, position - 160) : position]
-        clause = before[_last_end(_wording.CLAUSE_END, before) :]
-        if _wording.NEGATION.search(clause) or _wording.CONDITION.search(clause):
+        before = self.rest[max(0, position - 160) : position]
+        if _wording.DOUBT.search(before[_last_end(_wording.CLAUSE_END, before) :]):
             return True
-        if _wording.OPEN_QUESTION.search(clause):
-            return True
-        if not self.options.has_refusal and _wording.REFUSAL.search(clause):
-            return True
-        if not wide:
-            return False
         sentence = before[_last_end(_wording.SENTENCE_END, before) :]
-        return _wording.OPEN_QUESTION.search(sentence) is not None or (
-            not self.options.has_refusal and _wording.REFUSAL.search(sentence) is not None
-        )
+        return wide and _wording.OPEN_SENTENCE.search(sentence) is not None
 
     def refused_before(self, position: int) -> bool:
         """Whether the reply refuses before ``position`` and does not come back to it."""
@@ -177,14 +199,14 @@ class _Reply:
             return False
         if self.refusal > position:
             return False
-        return _wording.CONTRAST.search(self.lowered, self.refusal, position) is None
+        return _wording.CONTRAST.search(self.rest, self.refusal, position) is None
 
     def _without_lists(self, mentions: list[Mention]) -> list[Mention]:
         """Takes off options that are only listed: two or more different ones in a row."""
         kept: list[Mention] = []
         run: list[Mention] = []
         for mention in mentions:
-            if run and self._continues(run[-1], mention):
+            if run and self._continues(run, mention):
                 run.append(mention)
                 continue
             kept.extend(_unlisted(run))
@@ -192,23 +214,31 @@ class _Reply:
         kept.extend(_unlisted(run))
         return kept
 
-    def _continues(self, left: Mention, right: Mention) -> bool:
-        """Whether two neighbours are entries of one list."""
+    def _continues(self, run: list[Mention], right: Mention) -> bool:
+        """Whether a mention is one more entry of the list that ``run`` begins."""
+        left = run[-1]
         if right.start - left.end > 24:
             return False
         gap = self.lowered[left.end : right.start]
-        if left.item and right.item:
-            if not _LIST_GAP.fullmatch(gap):
-                return False
-            # "A. Up. B. Down. A. Up": the list starts anew, or the choice follows it.
-            return self.options.order.find(right.letter) == self.options.order.find(left.letter) + 1
-        if left.form == "text" and right.form == "text":
-            return _LIST_GAP.fullmatch(gap) is not None
         if left.letter == right.letter:
+            # "A. Up. B. Down. Down.": the choice follows the list.
+            return left.letter == run[0].letter and _LIST_GAP.fullmatch(gap) is not None
+        if left.item and right.item:
+            order = self.options.order
+            return order.find(right.letter) == order.find(left.letter) + 1 and (
+                _LIST_GAP.fullmatch(gap) is not None
+            )
+        if left.form == "text" and right.form == "text":
             return _LIST_GAP.fullmatch(gap) is not None
         return _COORDINATION.fullmatch(gap) is not None
 
 
+def _start(mention: Mention) -> int:
+    return mention.start
+
+
+_ASKED = re.compile(r"[)\]\"'*_`]{0,4}\?")
+_BEFORE_OBJECT = re.compile(r"[\s(\[\"'*_`]*(?:(?:the|option|answer|choice|letter)[\s(\[\"'*_`]+){0,2}")
 _LIST_GAP = re.compile(
     r"[\s,;/|&*_.)(\]\[\"'`{}<>:+=-]*(?:(?:and|or|nor|vs\.?|versus|then|和|或|或者|と|oder|und|ou|et|y|o"
     r"|или|и)[\s*_(\[\"'`]+)?(?:(?:option|choice|answer|letter)[\s(\"'*]+)?[\s(\[\"'*_`-]*|[和或とやу]"
@@ -245,6 +275,28 @@ _ONLY_LETTER = re.compile(
 _FULL_LETTER = re.compile(
     r"[\W_]*([A-Za-z])[\W_]*(?:입니다|이다|です|だ|である|选项|選項|项|番|번|是正确的|是正确答案|正确|が正解|が正しい)?[\W_]*"
 )
+
+
+_SHORT_ANSWER = re.compile(r"(?:^|\n)\s{0,9}A\s{0,3}:\s{0,9}(?=(.{1,400}))", re.S)
+
+
+def _question_and_answer(reply: _Reply) -> _Outcome:
+    """The reply ends with "A:" for "answer", before a letter or another option's text."""
+    if "A:" not in reply.text:
+        return None
+    match = None
+    for match in _SHORT_ANSWER.finditer(reply.text):  # noqa: B007
+        pass
+    if match is None:
+        return None
+    inner = _Reply(reply.text[match.end() :], reply.options)
+    own = reply.options.own.get("A")
+    labels = own is not None and own.match(reply.lowered, match.end()) is not None
+    for rule in (_whole_reply, _only_text, *(() if labels else (_leading_letter,))):
+        outcome = rule(inner)
+        if isinstance(outcome, str):
+            return outcome
+    return None
 
 
 def _whole_reply(reply: _Reply) -> _Outcome:
@@ -306,8 +358,6 @@ def _statement(reply: _Reply) -> _Outcome:
     for place, mention in enumerate(reply.mentions):
         if not _wording.CONFIRMED.match(reply.lowered, mention.end) or reply.denied(mention):
             continue
-        if _wording.DENIED_AFTER.match(reply.lowered, mention.end):
-            continue
         before = reply.mentions[place - 1] if place else None
         if before and before.letter != mention.letter and _coordinated(reply, before, mention):
             found.append((False, mention.start, _AMBIGUOUS))
@@ -331,7 +381,10 @@ def _announced(reply: _Reply, cue: re.Match[str]) -> _Outcome:
         return None
     options, text, lowered = reply.options, reply.text, reply.lowered
     position = cue.end()
-    if _IS_LETTER.match(text, position):
+    named = reply.covering(position, cue.start())
+    if named is not None and cue.group("match") is None:
+        return _decided(reply, named)
+    if LONE_LETTER.match(text, position):
         mention = options.letter_at(text, lowered, position, announced=True)
         if mention is not None:
             if cue.group("match") is not None and mention.form == "bare" and not mention.known:
@@ -339,21 +392,15 @@ def _announced(reply: _Reply, cue: re.Match[str]) -> _Outcome:
             return _decided(reply, mention)
     if cue.group("match") is not None:
         return None
-    here = options.text_at(lowered, position)
-    if here is None:
-        article = _ARTICLE_HERE.match(lowered, position)
-        here = options.text_at(lowered, article.end()) if article else None
-        if article and here:
-            position = article.end()
-    if here is not None:
-        letter, end = here
-        return _decided(reply, Mention(position, end, letter, True, "text"))
+    article = _ARTICLE_HERE.match(lowered, position)
+    named = reply.covering(article.end(), cue.start()) if article else None
+    if named is not None:
+        return _decided(reply, named)
     if cue.group("verb") is not None:
         return None
     return _in_sentence(reply, cue)
 
 
-_IS_LETTER = re.compile(r"[A-Za-z]")
 _ARTICLE_HERE = re.compile(r"(?:a|an|the|that|it|there)\s+")
 _WORD = re.compile(r"[^\W_]+")
 _RUN_ON = re.compile(r"[.!?](?=\s|$)|\n")
@@ -361,33 +408,16 @@ _RUN_ON = re.compile(r"[.!?](?=\s|$)|\n")
 
 def _decided(reply: _Reply, mention: Mention) -> _Outcome:
     """The announced mention, unless it is denied, asked, or one of several."""
-    if _wording.DENIED_AFTER.match(reply.lowered, mention.end):
+    if reply.denied_after(mention):
         return None
-    follower = _following(reply, mention)
+    follower = reply.following(mention.end)
     if follower is not None and follower.letter != mention.letter:
         if mention.item and follower.item and mention.letter == reply.options.order[0]:
             return None
         gap = reply.lowered[mention.end : follower.start]
-        if _COORDINATION.fullmatch(gap) and not _wording.DENIED_AFTER.match(
-            reply.lowered, follower.end
-        ):
+        if _COORDINATION.fullmatch(gap) and not reply.denied_after(follower):
             return _AMBIGUOUS
     return mention.letter if mention.known else _BEYOND
-
-
-def _following(reply: _Reply, mention: Mention) -> Mention | None:
-    """The next mention, if it begins within a few characters."""
-    mentions = reply.mentions
-    low, high = 0, len(mentions)
-    while low < high:
-        middle = (low + high) // 2
-        if mentions[middle].start < mention.end:
-            low = middle + 1
-        else:
-            high = middle
-    if low < len(mentions) and mentions[low].start - mention.end < 40:
-        return mentions[low]
-    return None
 
 
 def _in_sentence(reply: _Reply, cue: re.Match[str]) -> _Outcome:
@@ -397,13 +427,7 @@ def _in_sentence(reply: _Reply, cue: re.Match[str]) -> _Outcome:
     end = stop.start() if stop else end
     start = cue.end("answer") if cue.group("answer") else cue.end("option")
     mentions = reply.mentions
-    low, high = 0, len(mentions)
-    while low < high:
-        middle = (low + high) // 2
-        if mentions[middle].start < start:
-            low = middle + 1
-        else:
-            high = middle
+    low = bisect_left(mentions, start, key=_start)
     named: list[Mention] = []
     for mention in mentions[low : low + 20]:
         if mention.start >= end:
@@ -511,7 +535,7 @@ def _weak_statement(reply: _Reply) -> _Outcome:
     outcome: _Outcome = None
     for cue in _wording.WEAK.finditer(reply.lowered):
         position = cue.end()
-        if not _IS_LETTER.match(reply.text, position):
+        if not LONE_LETTER.match(reply.text, position) or reply.covering(position, position):
             continue
         mention = reply.options.letter_at(reply.text, reply.lowered, position)
         if mention is None or not mention.known:
@@ -560,7 +584,9 @@ def _part_of_text(reply: _Reply) -> _Outcome:
     if len(reply.text) > 120 or reply.mentions or reply.refusal is not None:
         return None
     words = _WORD.findall(reply.lowered)
-    if not words or len(words) > 12 or max(map(len, words)) < 4:
+    if not words or len(words) > 12 or not any(len(word) > 3 for word in words):
+        return None
+    if len(words) == 1 and words[0] in ("none", "neither", "both", "nothing"):
         return None
     part = f" {' '.join(words)} "
     holders = [
@@ -571,7 +597,15 @@ def _part_of_text(reply: _Reply) -> _Outcome:
     return holders[0] if len(holders) == 1 else None
 
 
-_EXPLICIT = (_whole_reply, _only_text, _fields, _statement)
+def _yes_or_no(reply: _Reply) -> _Outcome:
+    """Where the options are yes and no: which of them the reply says."""
+    if len(reply.options.yes_no) < 2 or any(m.form != "text" for m in reply.mentions):
+        return None
+    word = _read_yes_no(reply.text).value
+    return reply.options.yes_no[word] if word else None
+
+
+_EXPLICIT = (_whole_reply, _only_text, _fields, _question_and_answer, _statement)
 _WEAKER = (
     _last_line,
     _leading_letter,
@@ -582,6 +616,7 @@ _WEAKER = (
     _conclusion,
     _option_text,
     _part_of_text,
+    _yes_or_no,
 )
 _CHOICE_RULES: tuple[Callable[[_Reply], _Outcome], ...] = (*_EXPLICIT, *_WEAKER)
 _TERMINAL = ".!?)]}\"'*`。>:|"
@@ -605,7 +640,7 @@ def _choose(text: str, options: Options) -> Answer:
 
 
 def _ask(reply: _Reply, rules: Sequence[Callable[[_Reply], _Outcome]]) -> Answer:
-    cut_off = _cut_off(reply.text)
+    cut_off = _cut_off(reply)
     for rule in rules:
         if cut_off and rule not in _EXPLICIT and rule is not _leading_letter:
             continue
@@ -621,15 +656,14 @@ def _ask(reply: _Reply, rules: Sequence[Callable[[_Reply], _Outcome]]) -> Answer
     return _AMBIGUOUS if len({m.letter for m in reply.mentions}) > 1 else _UNDECIDED
 
 
-def _cut_off(text: str) -> bool:
+def _cut_off(reply: _Reply) -> bool:
     """Whether a long reply stops in the middle of a sentence."""
-    tail = text[-60:].rstrip()
+    tail = reply.text[-60:]
     last_line = tail.rsplit("\n", 1)[-1]
-    return (
-        len(text) > 200
-        and tail[-1:] not in _TERMINAL
-        and tail[-1:].isascii()
-        and len(last_line) > 20
+    if len(reply.text) < 200 or len(last_line) < 20 or tail[-1] in _TERMINAL:
+        return False
+    return tail[-1].isascii() and (
+        not reply.mentions or reply.mentions[-1].end < len(reply.text)
     )
 
 
@@ -752,16 +786,7 @@ def _read_yes_no(text: str) -> Answer:
 
 def _doubted(lowered: str, position: int) -> bool:
     before = lowered[max(0, position - 160) : position]
-    clause = before[_last_end(_wording.CLAUSE_END, before) :]
-    return any(
-        pattern.search(clause)
-        for pattern in (
-            _wording.NEGATION,
-            _wording.CONDITION,
-            _wording.OPEN_QUESTION,
-            _wording.REFUSAL,
-        )
-    )
+    return _wording.DOUBT.search(before[_last_end(_wording.CLAUSE_END, before) :]) is not None
 
 
 def _stated_yes_no(lowered: str) -> Answer | None:
