@@ -14,7 +14,6 @@ import typer
 from video_reasoning.tasks import store
 
 if TYPE_CHECKING:
-    from video_reasoning.tasks.handpick.agreement import Agreement
     from video_reasoning.tasks.handpick.items import Item
     from video_reasoning.tasks.handpick.record import Decision, PickLog
 
@@ -167,7 +166,6 @@ def _serve(
     if open_page:
         import webbrowser
 
-        bound.listen()  # the browser may be faster than the server
         webbrowser.open(address)
     try:
         serve(Workplace(items, log, benchmark, annotator), bound)
@@ -256,44 +254,22 @@ def _pick_automatically(
 
 
 def _print_agreement(log: PickLog) -> None:
-    from rich.console import Console
-    from rich.markup import escape
-    from rich.table import Table
-
     from video_reasoning.tasks.handpick.agreement import agreements
 
     pairs = agreements(log.decisions.values())
     if not pairs:
         print("No two annotators have decided on the same item yet.")
         return
-    table = Table("annotators", title="Agreement", title_justify="left")
-    for column in (
-        "both picked", "same frame", "same by chance", "mean distance (frames)",
-        "mean distance (s)", "one skipped", "other video",
-    ):  # fmt: skip
-        table.add_column(column, justify="right")
     for pair in pairs:
-        table.add_row(escape(f"{pair.first} - {pair.second}"), *_cells(pair))
-    Console(soft_wrap=True).print(table)
-    print(
-        "Over the items that both picked a frame for. By chance: the share of same frames when "
-        "both pick blindly among the frames shown."
-    )
-
-
-def _cells(pair: Agreement) -> list[str]:
-    def percent(share: float | None) -> str:
-        return "-" if share is None else f"{share:.1%}"
-
-    return [
-        f"{pair.items:,}",
-        percent(pair.share),
-        percent(pair.chance),
-        "-" if pair.frames is None else f"{pair.frames:.1f}",
-        "-" if pair.seconds is None else f"{pair.seconds:.2f}",
-        f"{pair.one_skipped:,}",
-        f"{pair.other_video:,}",
-    ]
+        print(f"{pair.first} and {pair.second}: {pair.items:,} items that both picked a frame for")
+        if pair.share is not None and pair.chance is not None:
+            print(f"  same frame: {pair.share:.1%} ({pair.chance:.1%} if both picked blindly)")
+            apart = f"  mean distance: {pair.frames:.1f} frames"
+            print(apart if pair.seconds is None else f"{apart}, {pair.seconds:.2f} s")
+        if pair.one_skipped:
+            print(f"  skipped by one of them: {pair.one_skipped:,}")
+        if pair.other_video:
+            print(f"  picked on different videos, not compared: {pair.other_video:,}")
 
 
 def _install(log: PickLog, benchmark: str, annotator: str | None, home: Path | None) -> None:

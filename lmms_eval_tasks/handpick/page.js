@@ -76,6 +76,7 @@ async function change(action) {
   document.body.setAttribute("aria-busy", "true");
   try {
     await action();
+    $("fault").textContent = "";
     $("fault").hidden = true;
   } catch (error) {
     $("fault").textContent = error.message;
@@ -93,15 +94,21 @@ const seconds = (value) => `${value.toFixed(1)} s`;
 
 async function begin(annotator, id) {
   const query = annotator ? `?annotator=${encodeURIComponent(annotator)}` : "";
+  const before = session;
   session = await ask(`/api/session${query}`);
-  $("benchmark").textContent = session.benchmark;
-  $("annotator").textContent = session.annotator;
-  $("annotators").replaceChildren(...session.annotators.map((name) => new Option(name)));
-  current = null;
   let number = id ? session.items.findIndex((item) => item.id === id) : -1;
   if (number < 0) number = nextOpen(-1);
   if (number < 0) number = 0;
-  await show(number);
+  try {
+    if (!session.items.length) throw new Error("There are no items to pick for.");
+    await show(number, true);
+  } catch (error) {
+    session = before; // what is on the screen is still the other annotator's
+    throw error;
+  }
+  $("benchmark").textContent = session.benchmark;
+  $("annotator").textContent = session.annotator;
+  $("annotators").replaceChildren(...session.annotators.map((name) => new Option(name)));
 }
 
 function progress() {
@@ -127,7 +134,7 @@ function nextOpen(from) {
   return -1;
 }
 
-async function show(number) {
+async function show(number, anew = false) {
   const mine = ++ticket;
   $("grid").classList.add("waiting");
   const who = encodeURIComponent(session.annotator);
@@ -152,7 +159,7 @@ async function show(number) {
   const hash = new URLSearchParams({ annotator: session.annotator, item: item.id });
   history.replaceState(null, "", `#${hash}`);
   showFrames(item);
-  if (!before || before.number !== item.number) showVideo(item);
+  if (anew || before.number !== item.number) showVideo(item);
   showState();
   progress();
   settled = performance.now() + SETTLE_MS;
@@ -259,7 +266,7 @@ function moveTo(place) {
 // What the annotator does
 
 function pick(place) {
-  if (!current || current.problem || !current.frames[place] || performance.now() < settled) return;
+  if (!current || current.problem || !current.frames[place]) return;
   return change(async () => {
     const number = current.number;
     const saved = await send("/api/pick", { annotator: session.annotator, item: number, position: place });
@@ -433,13 +440,16 @@ function openAnnotator() {
 }
 
 async function saveAnnotator() {
+  if (busy) return;
+  busy = true;
   try {
     await begin($("annotator-text").value, null);
     $("annotator-dialog").close();
     say(`${session.annotator} is picking now.`);
-    if (current.frames.length) frameButton(focused).focus();
   } catch (error) {
     $("annotator-problem").textContent = error.message;
+  } finally {
+    busy = false;
   }
 }
 
@@ -467,7 +477,7 @@ function agreementTable(pairs) {
   const percent = (value) => value === null ? "–" : `${(100 * value).toFixed(1)} %`;
   const head = ["Annotators", "Items both picked", "Same frame", "Same by chance",
     "Mean distance, frames", "Mean distance, seconds", "One skipped"];
-  const rows = pairs.map((pair) => [`${pair.first} – ${pair.second}`, pair.items,
+  const rows = pairs.map((pair) => [`${pair.first} and ${pair.second}`, pair.items,
     percent(pair.share), percent(pair.chance), number(pair.frames, 1), number(pair.seconds, 2),
     pair.one_skipped]);
   [head, ...rows].forEach((cells, index) => {
@@ -568,7 +578,8 @@ function wire() {
   document.addEventListener("keydown", onKey);
   $("grid").addEventListener("click", (event) => {
     const button = event.target.closest("button");
-    if (!button || event.detail > 1) return;
+    // Clicks made by Enter or a screen reader have no detail and are never a double click.
+    if (!button || event.detail > 1 || (event.detail && performance.now() < settled)) return;
     if (button.dataset.enlarge) enlarge(Number(button.dataset.enlarge));
     else pick(Number(button.dataset.place));
   });

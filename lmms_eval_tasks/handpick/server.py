@@ -368,14 +368,14 @@ def create_app(workplace: Workplace) -> FastAPI:
 
 
 def open_socket(port: int | None, preferred: int = 8765) -> socket.socket:
-    """Binds to loopback.
+    """Listens on loopback.
 
     Args:
         port: the port wanted; None for `preferred`, or any free one where that is taken.
         preferred: what to try first without a wish.
 
     Returns:
-        The bound socket.
+        The listening socket.
 
     Raises:
         PicksError: if the port that was asked for is taken or not allowed.
@@ -386,6 +386,8 @@ def open_socket(port: int | None, preferred: int = 8765) -> socket.socket:
             bound.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         try:
             bound.bind((ADDRESS, candidate))
+            # From now on a browser waits instead of being refused, and the port is taken.
+            bound.listen()
         except OSError as error:
             bound.close()
             reason = error.strerror
@@ -397,8 +399,8 @@ def open_socket(port: int | None, preferred: int = 8765) -> socket.socket:
     )
 
 
-def serve(workplace: Workplace, bound: socket.socket) -> None:
-    """Serves the page until it is interrupted."""
+def build_server(workplace: Workplace) -> uvicorn.Server:
+    """Builds the server; its `run` takes the socket and ends when `should_exit` is set."""
     config = uvicorn.Config(
         create_app(workplace),
         log_level="warning",
@@ -409,8 +411,13 @@ def serve(workplace: Workplace, bound: socket.socket) -> None:
         proxy_headers=False,
         ws="none",
     )
+    return uvicorn.Server(config)
+
+
+def serve(workplace: Workplace, bound: socket.socket) -> None:
+    """Serves the page until it is interrupted."""
     try:
-        uvicorn.Server(config).run(sockets=[bound])
+        build_server(workplace).run(sockets=[bound])
     finally:
         workplace.close()
         bound.close()

@@ -1,0 +1,194 @@
+"""The command `video-reasoning handpick`."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+import typer
+from click.testing import Result
+from typer.testing import CliRunner
+
+from tests.handpick.stores import FRAMES, row, write_store
+from video_reasoning.tasks.commands import handpick
+from video_reasoning.tasks.errors import UserError
+from video_reasoning.tasks.handpick.record import Decision, PickLog
+from video_reasoning.tasks.picks import read_installed, read_picks
+
+SERVE = (
+    "import typer\n"
+    "from video_reasoning.tasks.commands import handpick\n"
+    "app = typer.Typer()\n"
+    "app.callback()(lambda: None)\n"
+    "handpick.register(app)\n"
+    "app()\n"
+)
+"""The command alone, for a process of its own."""
+
+
+@pytest.fixture(scope="module")
+def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    rows = [*(row(n) for n in range(5)), row(5, problem="the video is broken.")]
+    return write_store(tmp_path_factory.mktemp("store"), rows)
+
+
+@pytest.fixture
+def out(tmp_path: Path) -> Path:
+    return tmp_path / "picks.jsonl"
+
+
+@pytest.fixture
+def run(home: Path, out: Path) -> Any:
+    app = typer.Typer()
+    app.callback()(lambda: None)
+    handpick.register(app)
+
+    def invoke(*arguments: object) -> Result:
+        fixed = ["handpick", "--benchmark", "tvbench", "--out", str(out), "--home", str(home)]
+        return CliRunner().invoke(app, [*fixed, *map(str, arguments)])
+
+    return invoke
+
+
+def pick(item: int, frame: int, annotator: str = "ana") -> Decision:
+    return Decision(annotator, f"direction/{item}", frame, FRAMES, frame / 10)
+
+
+def test_help_has_an_example(run: Any) -> None:
+    result = run("--help")
+    assert result.exit_code == 0
+    assert "--sample 200 --seed 0" in " ".join(result.output.split())
+
+
+def test_csv_in_and_out(run: Any, out: Path, tmp_path: Path) -> None:
+    table = tmp_path / "in.csv"
+    table.write_text("id,frame,annotator\ndirection/1,5,ana\ndirection/9,5,ana\n")
+    result = run("--import", table, "--export", tmp_path / "out.csv")
+    assert result.exit_code == 0
+    assert "1 decisions added, 0 known already" in result.output
+    assert "1 rows were left out" in result.output and "direction/9" in result.output
+    assert (tmp_path / "out.csv").read_text().splitlines() == [
+        "annotator,id,frame,n_frames,seconds,skip",
+        f"ana,direction/1,5,{FRAMES},,",
+    ]
+    before = out.read_bytes()
+    assert "0 decisions added, 1 known already" in run("--import", tmp_path / "out.csv").output
+    assert out.read_bytes() == before
+
+
+def test_agreement_is_printed(run: Any, out: Path) -> None:
+    assert "No two annotators" in run("--agreement").output
+    PickLog(out, "tvbench").record([pick(1, 5, "ana [x]"), pick(1, 10, "ben")])
+    printed = run("--agreement").output
+    assert printed.splitlines() == [
+        "ana [x] and ben: 1 items that both picked a frame for",
+        "  same frame: 0.0% (6.2% if both picked blindly)",
+        "  mean distance: 5.0 frames, 0.50 s",
+    ]
+
+
+def test_install_writes_what_the_tasks_read(run: Any, out: Path, home: Path) -> None:
+    log = PickLog(out, "tvbench")
+    log.record([pick(1, 5), pick(1, 9, "ben"), pick(2, 7, "ben")])
+    log.record([Decision("ana", "direction/3", skip="odd")])
+    result = run("--install")
+    assert "2 picks of 6 questions written to" in result.output
+    assert "1 items were skipped more often than picked" in result.output
+    assert read_picks("tvbench", home) == {"direction/1": 5, "direction/2": 7}
+    run("--install", "--annotator", "ben")
+    assert read_picks("tvbench", home) == {"direction/1": 9, "direction/2": 7}
+    result = run("--install", "--annotator", "cleo")
+    assert isinstance(result.exception, UserError)
+    assert "no decision of cleo; it has those of ana, ben" in str(result.exception)
+
+
+def test_automatic_picks_are_never_installed_unsaid(run: Any, out: Path, home: Path) -> None:
+    log = PickLog(out, "tvbench")
+    log.record([pick(1, 5, "automatic:clip"), pick(2, 5, "automatic:clip")])
+    assert "automatic (automatic:clip): no person made them" in run("--install").output
+    assert {found.annotator for found in read_installed("tvbench", home).values()} == {
+        "automatic:clip"
+    }
+    log.record([pick(1, 9)])
+    assert "2 automatic picks were left out for those of people" in run("--install").output
+    assert read_picks("tvbench", home) == {"direction/1": 9}
+    assert "no person" in run("--install", "--annotator", "automatic:clip").output
+
+
+@pytest.mark.parametrize(
+    ("arguments", "reason"),
+    [
+        (["--automatic"], "--automatic needs --model"),
+        (["--model", "x"], "--model names the model of --automatic"),
+        (["--annotator", "=x"], "no name for an annotator"),
+        (["--annotator", "automatic:x"], "kept for models"),
+        (["--install"], "no pick to put into the store"),
+        (["--import", "/nowhere.csv"], "cannot be read"),
+        (["--split", "train"], "no split called 'train'"),
+        (["--home", "/nowhere"], "No questions of tvbench in /nowhere"),
+        (["--benchmark", "mmlu"], "no benchmark called 'mmlu'"),
+    ],
+)
+def test_mistakes_are_one_sentence(run: Any, arguments: list[str], reason: str) -> None:
+    result = run(*arguments)
+    assert isinstance(result.exception, UserError)
+    assert reason in str(result.exception) and "\n" not in str(result.exception)
+
+
+def test_without_the_extra_the_sentence_says_what_to_install(
+    run: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(handpick, "find_spec", lambda name: None)
+    result = run()
+    assert isinstance(result.exception, UserError)
+    assert "pip install 'lmms-eval-video-reasoning[handpick]'" in str(result.exception)
+
+
+def test_damaged_lines_are_told(run: Any, out: Path) -> None:
+    PickLog(out, "tvbench").record([pick(1, 5)])
+    with out.open("a") as file:
+        file.write("{torn\n")
+    assert "1 lines cannot be read and are left out (2)" in run("--agreement").output
+
+
+@pytest.mark.parametrize("ending", [signal.SIGINT, signal.SIGTERM])
+def test_the_page_is_served_until_it_is_told_to_end(home: Path, out: Path, ending: int) -> None:
+    pytest.importorskip("fastapi", reason="needs the extra `handpick`")
+    arguments = ["--benchmark", "tvbench", "--out", str(out), "--annotator", "ana"]
+    arguments += ["--home", str(home), "--port", "0", "--sample", "3", "--seed", "1"]
+    process = subprocess.Popen(
+        [sys.executable, "-c", SERVE, "handpick", *arguments],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        env={**os.environ, "PYTHONUNBUFFERED": "1"},
+    )
+    assert process.stdout is not None
+    first, second = process.stdout.readline(), process.stdout.readline()
+    if "no video" in second:
+        second = process.stdout.readline()
+    assert first.startswith("3 items of tvbench, ana picks")
+    assert second.startswith("Open http://127.0.0.1:")
+    import httpx
+
+    address = second.split()[1]
+    page = httpx.get(address)
+    token = page.text.split('name="handpick-token" content="')[1].split('"')[0]
+    body = {"annotator": "ana", "item": 0, "position": 3}
+    items = httpx.get(address + "api/session").json()["items"]
+    body["item"] = [item["state"] for item in items].index("open")
+    saved = httpx.post(address + "api/pick", json=body, headers={"x-handpick-token": token})
+    assert saved.json()["decision"]["state"] == "picked"
+    process.send_signal(ending)
+    output, errors = process.communicate(timeout=20)
+    assert errors == ""
+    if ending == signal.SIGINT:
+        assert process.returncode == 0
+        assert "ana: 1 picked and 0 skipped of 3" in output
+    assert json.loads(out.read_text())["annotator"] == "ana"
