@@ -16,7 +16,7 @@ from typing import Any
 
 import yaml
 
-from video_reasoning.tasks import store
+from video_reasoning.tasks import captions, store
 
 _STORE_PREFIX = f"{store.__name__}."
 
@@ -128,7 +128,12 @@ def _nothing_selected(task: OurTask, benchmark: str, split: str) -> str:
     manifest = store.read_manifest(benchmark)
     if manifest is None:
         return ""  # questions without a manifest: the user's own making
-    counts = manifest.get("splits", {}).get(split, {}).get("tasks", {})
+    summary = manifest.get("splits", {}).get(split, {})
+    counts = summary.get("tasks", {})
+    if task.selects in captions.TASKS:
+        if summary.get("captioned", {}).get(task.selects):
+            return ""
+        return captions.missing_captions(task.selects, task.name)
     if task.selects in counts or not counts:
         return ""
     return (

@@ -30,6 +30,8 @@ from video_reasoning.preprocessing.video import VideoError, verify
 from video_reasoning.tasks import store
 from video_reasoning.tasks.errors import ReleaseError, StoreError
 from video_reasoning.tasks.prepare import blackswan, causalvqa, tvbench
+from video_reasoning.tasks.prepare.captions import add_captions, captioned
+from video_reasoning.tasks.prepare.hub import fetch, fetched_from
 from video_reasoning.tasks.prepare.records import Footage, Item, Joined, Parsed
 from video_reasoning.tasks.prepare.source import Release
 
@@ -80,8 +82,10 @@ class Checked:
 
 def prepare(
     benchmark: str,
-    source: Path,
+    source: Path | None = None,
     *,
+    captions: Path | None = None,
+    revision: str | None = None,
     store_home: Path | None = None,
     workers: int | None = None,
     progress: Progress | None = None,
@@ -90,7 +94,10 @@ def prepare(
 
     Args:
         benchmark: "blackswan", "tvbench" or "causalvqa".
-        source: the release's folder or archive.
+        source: the release's folder or archive; None to fetch it from the hub.
+        captions: captions for BlackSwanSuite's Detective questions, see
+            :mod:`video_reasoning.tasks.prepare.captions`; None to keep those that the store has.
+        revision: of the hub's repositories; None for the newest.
         store_home: the store's folder; None for :func:`store.home`.
         workers: processes that decode and join; None for as many as there are cores.
         progress: told how far the work has come.
@@ -99,7 +106,8 @@ def prepare(
         The manifest, as written.
 
     Raises:
-        ReleaseError: if the release cannot be read, or holds no question that can be.
+        ReleaseError: if the release cannot be fetched or read, or holds no question that can be
+            read, or the captions cannot be read or are for another benchmark.
         StoreError: if there is no such benchmark, or another process is preparing it.
     """
     folder = store.benchmark_folder(benchmark, store_home)
@@ -109,13 +117,18 @@ def prepare(
     told = progress or (lambda step, done, total: None)
     try:
         with FileLock(scratch / "lock", timeout=0):
+            origin = None
+            if source is None:
+                source = fetch(benchmark, scratch, revision=revision)
+                origin = fetched_from(benchmark, source)
             release = Release(source, scratch / "unpacked")
             parsed: Parsed = reader.read(release)
+            add_captions(benchmark, parsed, folder, captions)
             if not parsed.items:
                 reasons = "; ".join(f"{row['row']}: {row['reason']}" for row in parsed.skipped[:3])
                 raise ReleaseError(f"{source} holds no question that can be read ({reasons}).")
             work = _Work(folder, scratch, workers or os.cpu_count() or 1, told)
-            manifest = work.run(benchmark, reader, release, parsed)
+            manifest = work.run(benchmark, reader, release, parsed, origin)
     except Timeout:
         raise StoreError(
             f"Another process is preparing {benchmark} in {folder}; wait for it to end."
@@ -134,7 +147,12 @@ class _Work:
         self.checked_file = scratch / "checked.jsonl"
 
     def run(
-        self, benchmark: str, reader: ModuleType, release: Release, parsed: Parsed
+        self,
+        benchmark: str,
+        reader: ModuleType,
+        release: Release,
+        parsed: Parsed,
+        origin: str | None,
     ) -> dict[str, Any]:
         footage = {part.name: part for item in parsed.items for part in _parts(item)}
         checked = self._check(self._place(footage))
@@ -171,7 +189,7 @@ class _Work:
             "benchmark": benchmark,
             "format": FORMAT,
             "prepared_by": f"lmms-eval-video-reasoning {version('lmms-eval-video-reasoning')}",
-            "source": str(release.source.name),
+            "source": origin or str(release.source.name),
             "videos": len(footage),
             "unused_videos": max(0, release.videos() - len(footage)),
             "splits": splits,
@@ -291,7 +309,7 @@ def _length(item: Item, checked: dict[str, Checked]) -> dict[str, Any]:
 
 
 def _split_summary(split: str, rows: list[dict[str, Any]], parsed: Parsed) -> dict[str, Any]:
-    return {
+    summary: dict[str, Any] = {
         "questions": len(rows),
         "tasks": dict(sorted(Counter(row["task"] for row in rows).items())),
         "withheld": sum(not row["answer"] and not row.get("references") for row in rows),
@@ -306,6 +324,9 @@ def _split_summary(split: str, rows: list[dict[str, Any]], parsed: Parsed) -> di
             if row["split"] == split
         ],
     }
+    if counts := captioned(rows):
+        summary["captioned"] = counts
+    return summary
 
 
 def _link_or_copy(file: Path, target: Path) -> None:

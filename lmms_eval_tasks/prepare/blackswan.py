@@ -16,6 +16,7 @@ from typing import Any
 
 import pyarrow as pa
 
+from video_reasoning.tasks.captions import COLUMNS as CAPTION_COLUMNS
 from video_reasoning.tasks.errors import ReleaseError
 from video_reasoning.tasks.prepare.records import (
     Footage,
@@ -83,6 +84,7 @@ COLUMNS: Mapping[str, pa.DataType] = {
     "references": pa.list_(pa.string()),
     "video_before": pa.string(),
     "video_after": pa.string(),
+    **dict.fromkeys(CAPTION_COLUMNS, pa.string()),
 }
 """Columns of ``questions.parquet`` beyond those that every benchmark has."""
 
@@ -259,6 +261,7 @@ def _item(task: str, kind: str, split: str, row: Mapping[str, Any], release: Rel
             "references": references,
             "video_before": f"videos/{before.name}",
             "video_after": f"videos/{shows.after.name}" if isinstance(shows, Joined) else "",
+            **dict.fromkeys(CAPTION_COLUMNS, ""),
         },
         shows=shows,
     )

@@ -1,18 +1,26 @@
-"""TVBench (TOMATO): from the authors' repository layout to items.
+"""TVBench (TOMATO): from the authors' repository, or from the hub's tables, to items.
 
-The layout: ``data/<task>.json``, each an object id -> question, and
+The authors' layout: ``data/<task>.json``, each an object id -> question, and
 ``videos/<demonstration_type>/<key>.mp4``. The folder of the annotation files alone is read as
 well; every question then lacks its video and says so.
+
+The hub has the questions as parquet tables in two forms. yale-nlp/TOMATO: one table per task,
+``data/<task>-*.parquet``, with the columns of the authors' files and no videos.
+lmms-eval/TOMATO: one table with ``id``, ``reason_type`` (the task) and ``video_path``, and the
+videos in archives; it lacks the motion type and the variations. Where a release holds both, the
+questions come from the first and the videos from the second.
 """
 
 from __future__ import annotations
 
+import ast
 import json
-from collections.abc import Mapping
-from pathlib import Path
+from collections.abc import Iterator, Mapping
+from pathlib import Path, PurePosixPath
 from typing import Any
 
 import pyarrow as pa
+import pyarrow.parquet as pq
 
 from video_reasoning.tasks.errors import ReleaseError
 from video_reasoning.tasks.prepare.records import (
@@ -49,6 +57,9 @@ PUBLISHED_QUESTIONS: Mapping[str, int] = {
 PUBLISHED_VIDEOS = 1417
 """Videos in the paper (Table 9)."""
 
+TABLE_COLUMNS = ("question", "options", "answer", "demonstration_type")
+"""Columns that a parquet table of either form has."""
+
 VARIATIONS = ("counterfactual", "composite", "zoom", "first_person")
 
 SPLIT = "test"
@@ -68,23 +79,125 @@ def read(release: Release) -> Parsed:
     """Reads every question of the six tasks.
 
     Raises:
-        ReleaseError: if there is none of the six files, or one that is not a JSON object.
+        ReleaseError: if there are none of the six files and no table of the hub's, or one that
+            cannot be read.
     """
-    parsed = Parsed()
     files = {path.name: path for path in reversed(release.annotations(".json"))}
     absent = [name for name in TASK_FILES.values() if name not in files]
     if len(absent) == len(TASK_FILES):
-        raise ReleaseError(
-            f"{release.source} holds none of TVBench's annotation files "
-            f"({', '.join(TASK_FILES.values())}); name the folder of the authors' repository."
-        )
-    for name in absent:
-        parsed.notes.append(f"The release has no {name}.")
-    for task, name in TASK_FILES.items():
-        if name in files:
-            _read_task(task, files[name], release, parsed)
+        parsed = _read_tables(release)
+    else:
+        parsed = Parsed()
+        for name in absent:
+            parsed.notes.append(f"The release has no {name}.")
+        for task, name in TASK_FILES.items():
+            if name in files:
+                _read_task(task, files[name], release, parsed)
     _compare_with_paper(parsed)
     return parsed
+
+
+def _read_tables(release: Release) -> Parsed:
+    """Reads the hub's parquet tables."""
+    by_task: dict[str, list[Path]] = {}
+    together: list[Path] = []
+    seen: list[str] = []
+    for path in release.annotations(".parquet"):
+        columns = _columns(path)
+        named = _task_named(path.name.partition("-")[0])
+        if {*TABLE_COLUMNS, "key"} <= columns and named:
+            by_task.setdefault(named, []).append(path)
+        elif {*TABLE_COLUMNS, "reason_type", "video_path"} <= columns:
+            together.append(path)
+        else:
+            seen.append(f"{path.name} ({', '.join(sorted(columns)) or 'no columns'})")
+    if not by_task and not together:
+        found = f" Its tables are {'; '.join(seen[:3])}." if seen else ""
+        raise ReleaseError(
+            f"{release.source} holds none of TVBench's annotation files "
+            f"({', '.join(TASK_FILES.values())}) and no table of the hub's with the columns "
+            f"{', '.join(TABLE_COLUMNS)}; name the folder of the authors' repository.{found}"
+        )
+    parsed = _read_by_task(by_task, release)
+    if together and not any(_has_video(item) for item in parsed.items):
+        # Questions without a single video are worth less than those with fewer columns.
+        other = _read_together(together, release)
+        if any(_has_video(item) for item in other.items) or not by_task:
+            return other
+    return parsed
+
+
+def _read_by_task(tables: Mapping[str, list[Path]], release: Release) -> Parsed:
+    """Reads tables of which each holds the questions of one task."""
+    parsed = Parsed()
+    for task in TASK_FILES:
+        if task not in tables:
+            parsed.notes.append(f"The release has no table of {task}.")
+        rows = (row for path in tables.get(task, []) for row in _table_rows(path))
+        for number, (where, row) in enumerate(rows):
+            # The authors' files count their questions from 0, in the same order.
+            _add(parsed, task, str(number), where, row, release)
+    return parsed
+
+
+def _read_together(tables: list[Path], release: Release) -> Parsed:
+    """Reads tables that hold the questions of all tasks."""
+    parsed = Parsed()
+    seen: set[tuple[str, str]] = set()
+    for path in tables:
+        for where, row in _table_rows(path):
+            task = _task_named(str(row.get("reason_type") or "")) or ""
+            number = str(row["id"]) if row.get("id") is not None else where.rpartition(" ")[2]
+            if task and (task, number) in seen:
+                parsed.skip(SPLIT, task, where, f"the id {number} stands twice")
+                continue
+            seen.add((task, number))
+            _add(parsed, task, number, where, row, release)
+    parsed.notes.append(
+        "The table has neither motion types nor variations: the accuracies by variation have "
+        "nothing to rest on."
+    )
+    return parsed
+
+
+def _has_video(item: Item) -> bool:
+    return isinstance(item.shows, Footage) and item.shows.file is not None
+
+
+def _columns(path: Path) -> set[str]:
+    try:
+        return set(pq.read_schema(path).names)
+    except (OSError, pa.ArrowException) as error:
+        raise ReleaseError(f"{path} is not a readable table ({error}); fetch it again.") from error
+
+
+def _table_rows(path: Path) -> Iterator[tuple[str, dict[str, Any]]]:
+    """Rows of a table with the place where each stands, from 0."""
+    try:
+        rows = pq.read_table(path).to_pylist()
+    except (OSError, pa.ArrowException) as error:
+        raise ReleaseError(f"{path} is not a readable table ({error}); fetch it again.") from error
+    for number, row in enumerate(rows):
+        yield f"{path.name} row {number}", row
+
+
+def _task_named(written: str) -> str | None:
+    """The task that a table or a row means: "shape&trend", "Shape and Trend", "count", ..."""
+    words = "".join(c if c.isalnum() else " " for c in written.lower()).split()
+    name = "_".join(word for word in words if word != "and")
+    return {"count": "action_count"}.get(name, name if name in TASK_FILES else None)
+
+
+def _add(
+    parsed: Parsed, task: str, number: str, where: str, row: Mapping[str, Any], release: Release
+) -> None:
+    """Reads one row of a table, or records why it cannot be read."""
+    try:
+        if not task:
+            raise OddRow(f"reason_type is {row.get('reason_type')!r}, none of {list(TASK_FILES)}")
+        parsed.items.append(_item(task, number, row, release))
+    except OddRow as reason:
+        parsed.skip(SPLIT, task, where, str(reason))
 
 
 def _read_task(task: str, path: Path, release: Release, parsed: Parsed) -> None:
@@ -104,9 +217,10 @@ def _read_task(task: str, path: Path, release: Release, parsed: Parsed) -> None:
 
 
 def _item(task: str, number: str, row: Mapping[str, Any], release: Release) -> Item:
-    options = texts(row.get("options"), "options", least=2)
+    options = texts(_listed(row.get("options")), "options", least=2)
     answer = chr(ord("A") + index(row.get("answer"), len(options), "answer"))
-    key = text(row, "key")
+    video_path = PurePosixPath(text(row, "video_path", default="").replace("\\", "/"))
+    key = text(row, "key", default=video_path.stem or None)
     demonstration_type = text(row, "demonstration_type")
     variation = row.get("variation")
     if not isinstance(variation, dict):
@@ -114,10 +228,6 @@ def _item(task: str, number: str, row: Mapping[str, Any], release: Release) -> I
     name = f"{demonstration_type}/{key}.mp4"
     if ".." in name.split("/") or name.startswith("/"):
         raise OddRow(f"{name} leads outside the videos folder")
-    try:
-        shows = Footage(name, release.locate(name, anywhere=False))
-    except LookupError as reason:
-        shows = Footage(name, None, str(reason))
     return Item(
         split=SPLIT,
         values={
@@ -134,8 +244,31 @@ def _item(task: str, number: str, row: Mapping[str, Any], release: Release) -> I
             "note": text(row, "note", default=""),
             **{name: bool(variation.get(name, 0)) for name in VARIATIONS},
         },
-        shows=shows,
+        shows=_locate(name, video_path, release),
     )
+
+
+def _listed(options: object) -> object:
+    """Options that a table holds as the text of a list, as a list; others as they are."""
+    if isinstance(options, str) and options.strip().startswith("["):
+        try:
+            return ast.literal_eval(options.strip())
+        except (SyntaxError, ValueError):
+            return options
+    return options
+
+
+def _locate(name: str, video_path: PurePosixPath, release: Release) -> Footage:
+    """The video by the path that a table names, else by demonstration type and key."""
+    if video_path.parts and ".." not in video_path.parts:
+        try:
+            return Footage(name, release.locate(video_path.as_posix(), anywhere=False))
+        except LookupError:
+            pass
+    try:
+        return Footage(name, release.locate(name, anywhere=False))
+    except LookupError as reason:
+        return Footage(name, None, str(reason))
 
 
 def _compare_with_paper(parsed: Parsed) -> None:
