@@ -1,0 +1,226 @@
+"""The models that score free text: which ones a user has set up, and one load of each.
+
+They are named by environment variables, because they serve every task of a run:
+
+=================================  ===========================================================
+``VIDEO_REASONING_CLIP_MODEL``     CLIP model, name or folder; default: the paper's
+``VIDEO_REASONING_JUDGE_MODEL``    judge for LLM-Match, a transformers model, name or folder
+``VIDEO_REASONING_JUDGE_URL``      or the address of an OpenAI-compatible server instead, with
+``VIDEO_REASONING_JUDGE_NAME``     the model's name there, and
+``VIDEO_REASONING_JUDGE_API_KEY``  its key
+``VIDEO_REASONING_JUDGE_TEMPERATURE``  0 (greedy, the default) or above (the paper: 0.4)
+=================================  ===========================================================
+
+Where a model is not set up or cannot be loaded, a run goes on without its metric and one line
+says what to do; ``video-reasoning score`` computes it later from the run's log.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from functools import cache, lru_cache
+from typing import Any, Literal
+
+from loguru import logger
+
+from video_reasoning.metrics.generation import Matrix
+from video_reasoning.metrics.models import CLIP_MODEL, JUDGE_MODEL, ClipScorer, LlmJudge
+from video_reasoning.tasks.errors import UserError
+
+CLIP_VARIABLE = "VIDEO_REASONING_CLIP_MODEL"
+JUDGE_MODEL_VARIABLE = "VIDEO_REASONING_JUDGE_MODEL"
+JUDGE_URL_VARIABLE = "VIDEO_REASONING_JUDGE_URL"
+JUDGE_NAME_VARIABLE = "VIDEO_REASONING_JUDGE_NAME"
+JUDGE_KEY_VARIABLE = "VIDEO_REASONING_JUDGE_API_KEY"
+JUDGE_TEMPERATURE_VARIABLE = "VIDEO_REASONING_JUDGE_TEMPERATURE"
+
+LATER = "or run `video-reasoning score RESULTS` on the run's log later"
+
+Kind = Literal["clip_score", "llm_match"]
+Questions = tuple[tuple[tuple[str, ...], tuple[str, ...]], ...]
+"""Responses and references of each question."""
+
+
+class TextModelError(UserError):
+    """A model that scores free text is not set up, or cannot be used."""
+
+
+@dataclass(frozen=True)
+class JudgeSettings:
+    """Which judge to ask, and how.
+
+    Attributes:
+        model: name or folder, or the name that the server knows.
+        base_url: the server; None for a transformers model.
+        api_key: the server's key; None where it wants none.
+        temperature: 0 for greedy decoding.
+    """
+
+    model: str
+    base_url: str | None = None
+    api_key: str | None = field(default=None, repr=False)
+    temperature: float = 0.0
+
+    @property
+    def label(self) -> str:
+        """What to call the judge in a results file; without the key."""
+        place = f" at {self.base_url}" if self.base_url else ""
+        return f"{self.model}{place}, temperature {self.temperature:g}"
+
+
+def clip_model() -> str:
+    """The CLIP model that is set up, else the paper's."""
+    return _variable(CLIP_VARIABLE) or CLIP_MODEL
+
+
+def judge_settings() -> JudgeSettings:
+    """The judge that is set up.
+
+    Raises:
+        TextModelError: if there is none, or its temperature is no number.
+    """
+    model, url = _variable(JUDGE_MODEL_VARIABLE), _variable(JUDGE_URL_VARIABLE)
+    if not model and not url:
+        raise TextModelError(
+            f"no judge is set up: set {JUDGE_MODEL_VARIABLE} (the paper: {JUDGE_MODEL}) or "
+            f"{JUDGE_URL_VARIABLE} (any OpenAI-compatible server), {LATER}"
+        )
+    written = _variable(JUDGE_TEMPERATURE_VARIABLE) or "0"
+    try:
+        temperature = float(written)
+        if not 0 <= temperature <= 10:
+            raise ValueError
+    except ValueError:
+        raise TextModelError(
+            f"{JUDGE_TEMPERATURE_VARIABLE} is {written!r}, not a number from 0 up; the paper's "
+            "is 0.4"
+        ) from None
+    if url:
+        name = _variable(JUDGE_NAME_VARIABLE) or model or JUDGE_MODEL
+        return JudgeSettings(name, url, _variable(JUDGE_KEY_VARIABLE) or None, temperature)
+    return JudgeSettings(model, temperature=temperature)
+
+
+def label(kind: Kind) -> str:
+    """Name of the model that computes a metric, for a results file.
+
+    Raises:
+        TextModelError: as :func:`judge_settings`.
+    """
+    return clip_model() if kind == "clip_score" else judge_settings().label
+
+
+def pair_scores(kind: Kind, questions: Questions) -> list[Matrix]:
+    """Scores every (response, reference) pair of every question.
+
+    The model is loaded once per process; the same questions are not scored twice in a row. Shows
+    its progress on the standard error stream.
+
+    Args:
+        kind: "clip_score" (cosine, -1..1) or "llm_match" (1..5, NaN where the judge gave none).
+        questions: responses and references of each question.
+
+    Returns:
+        For each question a matrix of shape (responses, references).
+
+    Raises:
+        TextModelError: if the model is not set up, or cannot be loaded or used; the message says
+            how to set it up.
+    """
+    settings = clip_model() if kind == "clip_score" else judge_settings()
+    outcome = _pair_scores(settings, questions)
+    if isinstance(outcome, str):
+        raise TextModelError(outcome)
+    return outcome
+
+
+def pair_scores_or_none(kind: Kind, questions: Questions) -> list[Matrix] | None:
+    """As :func:`pair_scores`, but None and one line in the log where there is no model.
+
+    For the harness's aggregations, in which an error would end a run after all its work. The
+    same line is printed once per process.
+    """
+    try:
+        return pair_scores(kind, questions)
+    except TextModelError as error:
+        _tell_once(f"{kind} is N/A: {error}.")
+        return None
+
+
+@cache
+def _tell_once(sentence: str) -> None:
+    logger.warning(sentence)
+
+
+@lru_cache(maxsize=8)
+def _pair_scores(settings: str | JudgeSettings, questions: Questions) -> list[Matrix] | str:
+    """The matrices, or why there are none."""
+    scorer = _scorer(settings)
+    if isinstance(scorer, str):
+        return scorer
+    title = "CLIP score" if isinstance(settings, str) else "LLM-Match"
+    try:
+        with _bar(title) as progress:
+            matrices: list[Matrix] = scorer.score(questions, progress)
+        return matrices
+    except Exception as error:
+        return _reason(settings, error)
+
+
+@lru_cache(maxsize=4)
+def _scorer(settings: str | JudgeSettings) -> Any:
+    """The loaded model, or why it cannot be loaded."""
+    try:
+        if isinstance(settings, str):
+            return ClipScorer(settings)
+        return LlmJudge(
+            settings.model,
+            base_url=settings.base_url,
+            api_key=settings.api_key,
+            temperature=settings.temperature,
+        )
+    except Exception as error:
+        return _reason(settings, error)
+
+
+def _reason(settings: str | JudgeSettings, error: Exception) -> str:
+    first = next(iter(str(error).strip().splitlines()), "") or type(error).__name__
+    variable = CLIP_VARIABLE if isinstance(settings, str) else JUDGE_MODEL_VARIABLE
+    if isinstance(settings, JudgeSettings) and settings.base_url:
+        variable = JUDGE_URL_VARIABLE
+    return f"{first.rstrip('.')}; set {variable} to one that can be used, {LATER}"
+
+
+def forget_models() -> None:
+    """Drops loaded models and remembered scores (for tests, and to free a GPU)."""
+    _scorer.cache_clear()
+    _pair_scores.cache_clear()
+    _tell_once.cache_clear()
+
+
+@contextmanager
+def _bar(title: str) -> Iterator[Callable[[int, int], None]]:
+    """A progress bar whose total is known with its first step."""
+    from tqdm import tqdm
+
+    with tqdm(desc=title, unit="text" if title == "CLIP score" else "pair") as bar:
+
+        def progress(done: int, total: int) -> None:
+            bar.total = total
+            bar.update(done - bar.n)
+
+        yield progress
+
+
+def as_questions(
+    pairs: Sequence[tuple[Sequence[str], Sequence[str]]],
+) -> Questions:
+    """Questions in the form that can be remembered."""
+    return tuple((tuple(responses), tuple(references)) for responses, references in pairs)
+
+
+def _variable(name: str) -> str:
+    return os.environ.get(name, "").strip()
