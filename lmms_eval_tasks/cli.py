@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from video_reasoning.tasks import registry, store
+from video_reasoning.tasks.commands import build_questions, handpick, submit
 from video_reasoning.tasks.errors import StoreError, UserError
 
 if TYPE_CHECKING:
@@ -75,7 +76,17 @@ def _fail(sentence: str, code: int = 2) -> None:
 )
 def prepare(
     benchmark: Annotated[str, typer.Argument(help="blackswan, tvbench or causalvqa.")],
-    source: Annotated[Path, typer.Option(help="The release: its folder or archive.")],
+    source: Annotated[
+        Path | None,
+        typer.Option(help="The release: its folder or archive; default: fetched from the hub."),
+    ] = None,
+    captions: Annotated[
+        Path | None,
+        typer.Option(help="blackswan: captions for detective_mcq, as JSON Lines."),
+    ] = None,
+    revision: Annotated[
+        str | None, typer.Option(help="Branch, tag or commit of the hub's data sets.")
+    ] = None,
     home: Home = None,
     workers: Workers = None,
 ) -> None:
@@ -90,7 +101,9 @@ def prepare(
     with _progress() as progress:
         manifest = run(
             benchmark,
-            source.expanduser(),
+            source and source.expanduser(),
+            captions=captions and captions.expanduser(),
+            revision=revision,
             store_home=home and home.expanduser().absolute(),
             workers=workers,
             progress=progress,
@@ -147,7 +160,8 @@ def check_sample(
 
     The sample's answers are known, and so is which questions can be answered from what is
     shown: sample_observer must answer those (95% and more) and be at chance on the others, and
-    random_choice and frequent_choice must be at chance on all. Exit code 1 where it is not so.
+    random_choice must be at chance on all. Other models are listed without a verdict. Exit code
+    1 where it is not so.
     """
     from video_reasoning.tasks.sample.known import check
 
@@ -206,6 +220,10 @@ def doctor(home: Home = None) -> None:
 def tasks_path() -> None:
     """Print the folder of our tasks, for --include_path of any harness install."""
     print(registry.tasks_path())
+
+
+for _module in (build_questions, handpick, submit):
+    _module.register(app)
 
 
 def _version(name: str) -> str | None:

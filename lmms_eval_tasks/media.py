@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import platformdirs
 from loguru import logger
 
 from video_reasoning.preprocessing.conditions import Condition, make_conditions
@@ -87,7 +88,7 @@ def show(
 @lru_cache(maxsize=1)
 def placeholder() -> Path:
     """A short black clip that every model can read, made once in the user's cache folder."""
-    folder = Path(store.platformdirs.user_cache_dir("video-reasoning", appauthor=False))
+    folder = Path(platformdirs.user_cache_dir("video-reasoning", appauthor=False))
     target = folder / f"placeholder-{PLACEHOLDER_FRAMES}.mp4"
     target.parent.mkdir(parents=True, exist_ok=True)
     return make_once(target, _write_black)

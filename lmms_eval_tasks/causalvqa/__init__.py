@@ -120,7 +120,7 @@ def _accuracies(doc: Mapping[str, Any], item: dict[str, Any]) -> dict[str, Any]:
     belongs = {name: doc["difficulty"] == name for name in DIFFICULTIES}
     belongs["reasoning"] = doc["type"] in REASONING
     paired = scoring.unscored(item)
-    metrics = {"accuracy_paired": paired, "accuracy_unpaired": item}
+    metrics: dict[str, Any] = {"accuracy_paired": paired, "accuracy_unpaired": item}
     for name, its in belongs.items():
         metrics[f"acc_paired_{name}"] = paired if its else scoring.NOT_COUNTED
         metrics[f"acc_unpaired_{name}"] = item if its else scoring.NOT_COUNTED

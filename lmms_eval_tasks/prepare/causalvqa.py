@@ -125,8 +125,8 @@ def _pair(
             options = parse_options(text(row, f"choices{variant}"))
             answer = parse_answer(row.get(f"correct{variant}"), options)
             variants[variant] = (options, answer)
-        except OddRow as reason:
-            reasons[variant] = f"choices{variant}/correct{variant}: {reason}"
+        except OddRow as odd:
+            reasons[variant] = f"choices{variant}/correct{variant}: {odd}"
     if not variants:
         raise OddRow("; ".join(reasons.values()))
     for reason in reasons.values():

@@ -8,7 +8,7 @@ made from one decode of the video. The ordered run serves kappa and tau: nothing
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from typing import Any
 
 from video_reasoning.metrics.principles import Principles, evaluate_principles
@@ -91,7 +91,7 @@ def _process_results(
 
 
 def _evaluate(items: Sequence[Mapping[str, Any]]) -> Principles | None:
-    correct: dict[str, dict[str, float | None]] = {name: {} for name in PRINCIPLES}
+    correct: dict[str, dict[Hashable, float | None]] = {name: {} for name in PRINCIPLES}
     for item in items:
         correct[item["condition"]][item["id"]] = item.get("correct")
     given = {name: scores for name, scores in correct.items() if scores}

@@ -86,15 +86,16 @@ def test_random_choice_is_at_chance_and_two_processes_agree(
         task: {s["doc"]["id"]: s["choice"] for s in random_choice.samples(task)} for task in alone
     }
     shutil.rmtree(random_choice.folder)
+    # What `accelerate launch` starts on several GPUs; on CPUs it would start one process only.
     launch = (
-        str(Path(sys.executable).parent / "accelerate"), "launch", "--cpu", "--num_processes", "2",
-        "--num_machines", "1", "--mixed_precision", "no", "--dynamo_backend", "no",
-        "--main_process_port", str(20000 + os.getpid() % 20000), "-m", "video_reasoning.tasks",
+        sys.executable, "-m", "torch.distributed.run", "--nproc_per_node", "2", "--master_port",
+        str(20000 + os.getpid() % 20000), "-m", "video_reasoning.tasks",
     )  # fmt: skip
     both = harness(
         "--model", "random_choice", "--tasks", THREE_TASKS, home=sample_store, launcher=launch
     )
     assert both.returncode == 0, both.output[-3000:]
+    assert "on rank 1" in both.output
     for task, metrics in alone.items():
         samples = both.samples(task)
         assert {s["doc"]["id"]: s["choice"] for s in samples} == choices[task]
