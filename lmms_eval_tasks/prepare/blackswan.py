@@ -16,6 +16,7 @@ from typing import Any
 
 import pyarrow as pa
 
+from video_reasoning.preprocessing.files import content_id
 from video_reasoning.tasks.captions import COLUMNS as CAPTION_COLUMNS
 from video_reasoning.tasks.errors import ReleaseError
 from video_reasoning.tasks.prepare.records import (
@@ -28,7 +29,7 @@ from video_reasoning.tasks.prepare.records import (
     text,
     texts,
 )
-from video_reasoning.tasks.prepare.source import Release
+from video_reasoning.tasks.prepare.source import Release, is_archive, unpack
 
 NAMES: Mapping[str, tuple[str, ...]] = {
     "id": ("q_id", "qid", "question_id", "id"),
@@ -102,6 +103,7 @@ def read(release: Release) -> Parsed:
             needs; the message names the columns that it has.
     """
     parsed = Parsed()
+    clips = _Clips(release)
     tables = 0
     for path in release.annotations(".jsonl", ".json", ".csv"):
         rows = list(_rows(path))
@@ -113,7 +115,7 @@ def read(release: Release) -> Parsed:
             )
             continue
         tables += 1
-        _read_table(path, kind, split, rows, release, parsed)
+        _read_table(path, kind, split, rows, clips, parsed)
     if not tables:
         raise ReleaseError(
             f"{release.source} holds no BlackSwanSuite table such as "
@@ -188,7 +190,7 @@ def _read_table(
     kind: str,
     split: str,
     rows: list[tuple[str, object]],
-    release: Release,
+    clips: _Clips,
     parsed: Parsed,
 ) -> None:
     columns: dict[str, None] = {}
@@ -214,7 +216,7 @@ def _read_table(
             if task not in TASKS:
                 known, task = task, ""
                 raise OddRow(f"there is no task {known}")
-            parsed.items.append(_item(task, kind, split, named, release))
+            parsed.items.append(_item(task, kind, split, named, clips.beside(path)))
         except OddRow as reason:
             identity = _first(row, NAMES["id"]) if isinstance(row, dict) else None
             place = f"{where} (q_id {identity})" if identity is not None else where
@@ -225,7 +227,7 @@ def _first(row: Mapping[str, Any], names: Iterable[str]) -> Any:
     return next((row[name] for name in names if name in row), None)
 
 
-def _item(task: str, kind: str, split: str, row: Mapping[str, Any], release: Release) -> Item:
+def _item(task: str, kind: str, split: str, row: Mapping[str, Any], clips: _Beside) -> Item:
     question_id = text(row, "id")
     options: list[str] = []
     references: list[str] = []
@@ -244,7 +246,7 @@ def _item(task: str, kind: str, split: str, row: Mapping[str, Any], release: Rel
     difficulty = text(row, "difficulty", default="").lower()
     if difficulty and difficulty not in _DIFFICULTIES:
         raise OddRow(f"difficulty is {difficulty!r}, not easy, medium or hard")
-    shows = _shows(task, row, release)
+    shows = _shows(task, row, clips)
     before = shows.before if isinstance(shows, Joined) else shows
     return Item(
         split=split,
@@ -292,31 +294,31 @@ def _yes_no(value: object) -> str:
     raise OddRow(f"the label is {value!r}, neither yes nor no")
 
 
-def _shows(task: str, row: Mapping[str, Any], release: Release) -> Footage | Joined:
+def _shows(task: str, row: Mapping[str, Any], clips: _Beside) -> Footage | Joined:
     """What the task may see: the beginning, both ends around black, or everything."""
-    before = _part("before", row, release)
+    before = _part("before", row, clips)
     if before is None:
         raise OddRow("it names no clip for the beginning")
     if task.startswith("forecaster"):
         return before
-    after = _part("after", row, release)
+    after = _part("after", row, clips)
     if after is None:
         raise OddRow("it names no clip for the end")
-    middle = _part("middle", row, release)
+    middle = _part("middle", row, clips)
     if task.startswith("reporter"):
         if middle is None:
-            middle = _sibling(before, release)
+            middle = clips.event(before)
         if middle is None:
             raise OddRow("it names no clip for the event")
         return Joined(before, middle, after, blackout=False)
     if middle is None or middle.file is None:
         # Releases need not ship what a Detective may not see. Where the clip is there all the
         # same (for the Reporter's questions) its true length is taken.
-        middle = _sibling(before, release)
+        middle = clips.event(before)
     return Joined(before, middle, after, blackout=True)
 
 
-def _part(what: str, row: Mapping[str, Any], release: Release) -> Footage | None:
+def _part(what: str, row: Mapping[str, Any], clips: _Beside) -> Footage | None:
     """The clip that a row names, by path or by the authors' set and index."""
     named = text(row, what, default="")
     if not named and row["set"] is not None and row["index"] is not None:
@@ -328,22 +330,91 @@ def _part(what: str, row: Mapping[str, Any], release: Release) -> Footage | None
     path = PurePosixPath(named.replace("\\", "/"))
     if path.is_absolute() or ".." in path.parts:
         raise OddRow(f"{named} leads outside the release")
-    name = path.as_posix().removeprefix("videos/")
-    try:
-        return Footage(name, release.locate(path.as_posix()))
-    except LookupError as reason:
-        return Footage(name, None, str(reason))
+    return clips.footage(path.as_posix())
 
 
-def _sibling(before: Footage, release: Release) -> Footage | None:
-    """The event's clip by the name that goes with the beginning's, if the release has it."""
-    name = before.name.replace("A_preevent", "B_event").replace("preevent", "event")
-    if name == before.name:
+class _Clips:
+    """The clips of a release, and the names that they get in the store.
+
+    The three data sets of the hub lie side by side and may each ship a clip of one name: a table
+    means the one beside it. Where two of them hold different videos under one name, the later
+    gets its folder's name in front.
+    """
+
+    def __init__(self, release: Release) -> None:
+        self.release = release
+        self._files: dict[str, Path] = {}
+        self._names: dict[tuple[str, Path], str] = {}
+
+    def beside(self, table: Path) -> _Beside:
+        """The clips as a table's rows name them."""
+        return _Beside(self, table.parent)
+
+    def name(self, wanted: str, file: Path, folder: Path) -> str:
+        """The name in the store of a file that a table in ``folder`` calls ``wanted``."""
+        key = (wanted, file)
+        if key not in self._names:
+            first = self._files.setdefault(wanted, file)
+            same = first == file or _same_content(first, file)
+            self._names[key] = wanted if same else f"{folder.name}/{wanted}"
+        return self._names[key]
+
+
+class _Beside:
+    """The clips of a release, seen from a folder with tables."""
+
+    def __init__(self, clips: _Clips, folder: Path) -> None:
+        self._clips = clips
+        self._folder = folder
+        release = clips.release
+        roots = [folder]
+        for top in (release.source, release.scratch):
+            if top in folder.parents:
+                roots += folder.parents[: folder.parents.index(top) + 1]
+        archives = [path for path in sorted(folder.iterdir()) if is_archive(path)]
+        roots += [unpack(path, release.scratch) for path in archives]  # done before: only a name
+        self._roots = roots
+
+    def footage(self, reference: str) -> Footage:
+        """A clip by its path: from this folder or one above, else anywhere by its name."""
+        name = reference.removeprefix("videos/")
+        try:
+            file = self._find(reference)
+        except LookupError as reason:
+            return Footage(name, None, str(reason))
+        return Footage(self._clips.name(name, file, self._folder), file)
+
+    def event(self, before: Footage) -> Footage | None:
+        """The event's clip by the name that goes with the beginning's, if there is one."""
+        if before.file is None:
+            return None
+        # Either the file's name says which part it is, or its folder's.
+        file = before.file
+        for event in (
+            file.with_name(_event_name(file.name)),
+            file.parent.with_name(_event_name(file.parent.name)) / file.name,
+        ):
+            if event != file and event.is_file():
+                name = before.name.replace(file.name, event.name)
+                if event.name == file.name:
+                    name = f"{event.parent.name}/{event.name}"
+                return Footage(self._clips.name(name, event, self._folder), event)
         return None
-    try:
-        return Footage(name, release.locate(name, anywhere=False))
-    except LookupError:
-        return None
+
+    def _find(self, reference: str) -> Path:
+        for root in self._roots:
+            file = root / reference
+            if file.is_file():
+                return file
+        return self._clips.release.locate(reference)
+
+
+def _event_name(name: str) -> str:
+    return name.replace("A_preevent", "B_event").replace("preevent", "event")
+
+
+def _same_content(one: Path, other: Path) -> bool:
+    return one.stat().st_size == other.stat().st_size and content_id(one) == content_id(other)
 
 
 def _refuse_repeated(parsed: Parsed) -> None:

@@ -44,6 +44,7 @@ class Release:
 
     def __init__(self, source: Path, scratch: Path) -> None:
         self.source = source
+        self.scratch = scratch
         self._files: dict[str, Path] = {}
         self._by_name: dict[str, list[str]] = defaultdict(list)
         if source.is_dir():
