@@ -35,7 +35,7 @@ răspunsul|răspuns|raspuns|válasz|vastaus|απάντηση
 # copula or a colon after them ("the correct option is B", "Option: B").
 OPTION_NOUNS = words(r"""
 option|choice|selection|alternative|pick|letter|response|result|output|solution|description
-statement|candidate
+statement|candidate|correct
 选项|選項|選択肢|선택지|보기|вариант|варіант|opción|opcion|opção|opcao|alternativa|opzione|scelta
 auswahl|keuze|şık|seçenek|pilihan|lựa chọn|ตัวเลือก|विकल्प|الخيار|گزینه|opcja|opcija|možnost
 """)
@@ -55,7 +55,7 @@ saya memilih|أختار
 # "..., which matches option B": only a letter may follow.
 _MATCH_VERBS = words(r"""
 matches|matching|match|corresponds|corresponding|correspond|aligns|align|consistent|equivalent
-described|points|leads|leaves|leaving|suggests|indicates|supports|fits
+described|points|leads|leaves|leaving|suggests|indicates|supports|fits|shows|show
 """)
 
 # What may stand between the announcement and the answer.
@@ -80,9 +80,7 @@ là|phương án|lựa chọn|jest|opcja|je|možnost|este|varianta|opțiunea|az|
 _EDGE = r"(?![0-9a-zà-ʯ\u0370-\u03ff\u0400-\u052f])"
 _LEFT = r"(?<![0-9a-zà-ʯ\u0370-\u03ff\u0400-\u052f])"
 _CJK_GAP = "是为為就选選はがも은는이가的"
-_GAP = (
-    rf"(?:[\s:=*_\"'`(\[{{<>$~#|→⇒\\,-]|(?:{_GAP_WORDS}){_EDGE}|[{_CJK_GAP}]){{0,40}}"
-)
+_GAP = rf"(?:[\s:=*_\"'`(\[{{<>$~#|→⇒\\,-]|(?:{_GAP_WORDS}){_EDGE}|[{_CJK_GAP}]){{0,40}}"
 ANNOUNCEMENT = re.compile(
     rf"{_LEFT}(?:(?P<answer>(?:{_ANSWER_NOUNS}){_EDGE}|(?:答案|答|选|正解|답))"
     rf"|(?P<option>(?:{OPTION_NOUNS}){_EDGE})"
@@ -162,7 +160,7 @@ can|could|is|are|was|were|does|do|did|would|may|might|seems|appears|should|must|
 DENIED_AFTER = re.compile(
     rf"{_CLOSE}(?:(?:this|that|it|which|option|choice|answer|statement|one|to me)\s+){{0,2}}(?:"
     rf"(?:(?:{_AUXILIARY})\s*)?(?:(?:to be|be|also|clearly|definitely|likely|therefore|thus|simply"
-    rf"|obviously|very|completely|highly|absolutely|both)\s+){{0,3}}(?:{_WRONG}){_EDGE}"
+    rf"|obviously|very|completely|highly|absolutely|both)\s+){{0,3}}(?:{_WRONG}){_EDGE}(?!\s?:)"
     rf"|(?:(?:{_AUXILIARY})(?:\s+(?:also|clearly|definitely|likely|therefore|thus|simply|obviously"
     rf"|actually)){{0,2}}(?:n't|\s+(?:not|never|neither|no longer)(?!\s+only))|cannot|can't|won't)"
     rf"{_EDGE}"
@@ -191,7 +189,7 @@ cant|wont|i doubt|doubtful|unlikely|hardly|avoid
     + rf"){_EDGE})|n't{_EDGE}|不|没有|並非|并非|не\s|ليس|ليست|아니"
 )
 CLAUSE_END = re.compile(
-    rf"[.!?;:,\n。、]|{_LEFT}(?:but|so|however|because|since|therefore|thus|hence|instead|rather(?! than)"
+    rf"[.!?;:,\n。、]|{_LEFT}(?:but|so|however|because|since|therefore|thus|hence|instead(?! of)|rather(?! than)"
     rf"|yet|though|although|while|whereas|which|sino|sondern|mais|aber|pero|но|а){_EDGE}|而是|但"
 )
 CONDITION = re.compile(
@@ -246,14 +244,12 @@ REFUSAL = re.compile(
     rf"|ich kann nicht|ich weiß nicht|leider|non posso|non so|mi dispiace|não posso|não sei|desculpe"
     rf"|لا أستطيع|لا يمكن|لا أعرف|آسف|عذرا"
 )
-DOUBT = re.compile(
-    "|".join(p.pattern for p in (NEGATION, CONDITION, OPEN_QUESTION, REFUSAL))
-)
+DOUBT = re.compile("|".join(p.pattern for p in (NEGATION, CONDITION, OPEN_QUESTION, REFUSAL)))
 OPEN_SENTENCE = re.compile(f"{OPEN_QUESTION.pattern}|{REFUSAL.pattern}")
 # After one of these, what was refused before is answered nevertheless.
 CONTRAST = re.compile(
     rf"{_LEFT}(?:but|however|nevertheless|nonetheless|still|that said|yet|guess|appears|appear|seems"
-    rf"|seem|looks like|likely|suggests|suggest|probably|if i had to|i think|i believe|i would say"
+    rf"|seem|looks like|likely|suggests|suggest|probably|might be|may be|could be|maybe|perhaps|if i had to|i think|i believe|i would say"
     rf"|i'd say|based on|most likely|assume|even so){_EDGE}|但|不过|однако|しかし|하지만"
 )
 
@@ -272,8 +268,24 @@ reason|reasoning|also|i|corresponds|represents|according|both|being|either|over|
 )
 # The same for the pronoun: "I because ...", "I is correct".
 NO_PRONOUN = frozenset(
-    ("is", "seems", "appears", "because", "since", "as", "matches", "describes", "rather",
-     "explanation", "end", "and", "or", "best", "shows", "corresponds")
+    (
+        "is",
+        "seems",
+        "appears",
+        "because",
+        "since",
+        "as",
+        "matches",
+        "describes",
+        "rather",
+        "explanation",
+        "end",
+        "and",
+        "or",
+        "best",
+        "shows",
+        "corresponds",
+    )
 )
 # "Person B", "vitamin C": a name, no answer.
 NAMED = re.compile(
@@ -286,6 +298,44 @@ vitamin|plan|class|grade|group|type|category|level|version|model|hepatitis|block
 key|note|string|chord|variable|string|view|track|lane|row|column|gate|door|room|building|runner
 """)
     + r")s?[\s\"'(]*$"
+)
+# "in C", "to B": a place or a key, unless it is announced.
+PLACE_BEFORE = re.compile(
+    rf"{_LEFT}(?:in|of|from|at|on|near|into|onto|behind|to|toward|towards|by)\s+$"
+)
+# "Option A says ..." describes the option.
+SPEAKS_OF = frozenset(
+    (
+        "says",
+        "shows",
+        "states",
+        "describes",
+        "depicts",
+        "suggests",
+        "mentions",
+        "claims",
+        "would",
+        "could",
+        "might",
+        "may",
+        "can",
+        "implies",
+        "indicates",
+        "refers",
+        "involves",
+        "has",
+    )
+)
+# "If he goes right, then the answer is B"; "the answer would be B if he went right".
+CONDITIONAL = re.compile(
+    rf"{_LEFT}if{_EDGE}(?!\s+(?:i|we)\s+(?:had|have|were|must|need)|\s+(?:forced|pressed|pushed|asked))"
+    rf"[^.!?\n]{{0,120}},\s+(?:then\s|(?:[^.!?;\n]{{0,30}}\s)?(?:would|could|might)\s)[^.!?;\n]{{0,60}}$"
+)
+WOULD = re.compile(rf"{_LEFT}(?:would|could|might){_EDGE}")
+IF_AFTER = re.compile(r"[)\]\"'*_`]{0,4}\s+(?:only\s+)?if(?![a-z])")
+FIRST_PERSON = re.compile(rf"{_LEFT}(?:i|we|let's|let me|let us|my|i'd|i'll|i'm)(?![a-z])|选|選")
+ASKS = re.compile(
+    rf"{_LEFT}(?:is|was|could|would|might|should|can|may|does|isn't)\s+(?:the|it|that|this)?\s*(?:\w+\s+)?$"
 )
 OPTION_BEFORE = re.compile(
     rf"(?:{_LEFT}(?:options?|choices?|(?P<answer>answers?)|letters?|alternatives?|statements?|opción|opcion|opção"

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from functools import lru_cache
 from string import ascii_uppercase
 
-from video_reasoning.metrics import _wording
-from video_reasoning.metrics._reply import lower, normalise
+from video_reasoning.metrics import _answer_wording as wording
+from video_reasoning.metrics._answer_text import lower, normalise
 
 _SCRIPT = r"0-9A-Za-zÀ-ʯ\u0370-\u03ff\u0400-\u052f"
 LONE_LETTER = re.compile(rf"(?<![{_SCRIPT}°\\&])([A-Za-z])(?![{_SCRIPT}&+#°])")
@@ -17,7 +17,29 @@ _WORD = re.compile(r"[^\W_]+")
 _AFTER_LETTER = re.compile(r"[\s)\]}>*_'\"`.:,;=|(\[-]{0,8}")
 _ARTICLE = re.compile(r"(?:an?|the)[\W_]+(?=\w\w)")
 _OWN_LABEL = re.compile(r"\(?([A-Za-z])[).:]\s+(?=\S)")
-_NUMBERS = ["zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve", "thirteen", "fourteen", "fifteen", "sixteen", "seventeen", "eighteen", "nineteen", "twenty"]
+_NUMBERS = [
+    "zero",
+    "one",
+    "two",
+    "three",
+    "four",
+    "five",
+    "six",
+    "seven",
+    "eight",
+    "nine",
+    "ten",
+    "eleven",
+    "twelve",
+    "thirteen",
+    "fourteen",
+    "fifteen",
+    "sixteen",
+    "seventeen",
+    "eighteen",
+    "nineteen",
+    "twenty",
+]
 _NUMBER_WORDS = {word: number for number, word in enumerate(_NUMBERS)}
 _ALSO = {0: "0|zero", 1: "1|one|once|a single", 2: "2|two|twice", 3: "3|three|thrice"}
 _UNIT_AFTER = re.compile(
@@ -27,7 +49,7 @@ _UNIT_AFTER = re.compile(
 _COUNTED_BEFORE = re.compile(
     r"(?:frames?|steps?|second|time|at|clip|scene|segment|parts?|images?|pictures?|figure|stage|phase"
     r"|point|around|about|t|until|from|after|before|person|player|no\.|number|#|section|shot)"
-    r"[\s=#:~]*$"
+    r"[\s=#:~]*(?:\d+\s*(?:,|and|&|or|to|-)\s*){0,3}$"
 )
 _ONE_BEFORE = re.compile(
     r"(?:the|this|that|no|each|every|which|left|right|any|another|middle|only|by)\s$"
@@ -36,7 +58,12 @@ _ONE_AFTER = re.compile(r"\s(?:of|another|by|at|is|that|who|with)(?![a-z])")
 _NO_AS_DETERMINER = re.compile(r"\s+[^\W\d_]")
 _PRONOUN_ASIDE = re.compile(r",\s+(?:too|also|personally|unfortunately|for one|myself)(?![a-z])")
 # "the right answer" speaks of no direction.
-_ABOUT_ANSWERS = re.compile(r"\s+(?:answer|option|choice|letter|response|description|statement)s?(?![a-z])")
+_ABOUT_ANSWERS = re.compile(
+    r"\s+(?:answer|option|choice|letter|response|description|statement)s?(?![a-z])"
+)
+_IDIOM_BEFORE = re.compile(r"(?:that's|that is|you're|you are|all) $")
+_CLAUSE_BREAK = re.compile(r"[.;:!?\n]")
+_ENUMERATED = re.compile(r"[.)]\s+\S")
 _WEAK_ONE = frozenset(("one", "once", "a single"))
 
 
@@ -71,6 +98,10 @@ def _light(text: str) -> str:
 
 def _tokens(text: str) -> str:
     return " ".join(_WORD.findall(lower(text)))
+
+
+def _weighty(words: list[str]) -> list[str]:
+    return [word for word in words if word not in wording.LIGHT_WORDS]
 
 
 def _bounded(body: str, text: str) -> str:
@@ -235,11 +266,10 @@ class Options:
                 longer = f" {_tokens(self.texts[other])} "
                 at = longer.find(mine) if other != letter and mine.strip() else -1
                 while at >= 0:
-                    nexts.update(longer[at + len(mine) :].split()[:1])
-                    previous.update(longer[:at].split()[-1:])
+                    nexts.update(_weighty(longer[at + len(mine) :].split())[:1])
+                    previous.update(_weighty(longer[:at].split())[-1:])
                     at = longer.find(mine, at + 1)
-            after[letter] = frozenset(nexts - _wording.LIGHT_WORDS)
-            before[letter] = frozenset(previous - _wording.LIGHT_WORDS)
+            after[letter], before[letter] = frozenset(nexts), frozenset(previous)
         return after, before
 
     # --- Mentions ------------------------------------------------------------------------------
@@ -248,7 +278,7 @@ class Options:
         """Whether the text stands for the option, and is no part of something else."""
         start, end = match.span()
         if letter in self.numbers:
-            near = lowered[max(0, start - 16) : start]
+            near = lowered[max(0, start - 30) : start]
             if _UNIT_AFTER.match(lowered, end) or _COUNTED_BEFORE.search(near):
                 return False
             if match.group() == "one" and (
@@ -257,19 +287,21 @@ class Options:
                 return False
         if match.group() == "no" and _NO_AS_DETERMINER.match(lowered, end):
             return False
-        if _ABOUT_ANSWERS.match(lowered, end) and len(match.group()) < 12:
+        if len(match.group()) < 12 and (
+            _ABOUT_ANSWERS.match(lowered, end)
+            or (
+                match.group() == "right" and _IDIOM_BEFORE.search(lowered, max(0, start - 9), start)
+            )
+        ):
             return False
         nexts, previous = self.next_words[letter], self.previous_words[letter]
         if nexts:
-            word = _WORD.search(lowered, end, end + 40)
-            gap = lowered[end : word.start()] if word else "."
-            if word and word.group() in nexts and not re.search(r"[.;:!?\n]", gap):
+            clause = _CLAUSE_BREAK.split(lowered[end : end + 40], maxsplit=1)[0]
+            if not nexts.isdisjoint(_weighty(_WORD.findall(clause))[:1]):
                 return False
         if previous:
-            words = _WORD.findall(lowered[max(0, start - 40) : start])
-            gap_start = re.search(r"[\W_]*$", lowered[max(0, start - 8) : start])
-            gap = gap_start.group() if gap_start else ""
-            if words and words[-1] in previous and not re.search(r"[.;:!?\n]", gap):
+            clause = _CLAUSE_BREAK.split(lowered[max(0, start - 40) : start])[-1]
+            if not previous.isdisjoint(_weighty(_WORD.findall(clause))[-1:]):
                 return False
         return True
 
@@ -288,7 +320,7 @@ class Options:
                 found.append(mention)
         found += letters
         found.sort(key=lambda mention: mention.start)
-        return self._without_weak_ones(lowered, found) if self.numeric else found
+        return self._counted(lowered, found) if self.numeric else found
 
     def _texts(self, lowered: str) -> list[Mention]:
         found: list[Mention] = []
@@ -300,15 +332,21 @@ class Options:
                 found.append(Mention(start, end, letter, True, "text", False, alone))
         return found
 
-    def _without_weak_ones(self, lowered: str, found: list[Mention]) -> list[Mention]:
-        """Drops "one" and "once" beside another number: they rarely count anything then."""
-
-        def weak(mention: Mention) -> bool:
-            return mention.form == "text" and lowered[mention.start : mention.end] in _WEAK_ONE
-
-        if any(mention.form == "text" and not weak(mention) for mention in found):
-            return [mention for mention in found if not weak(mention)]
-        return found
+    @staticmethod
+    def _counted(lowered: str, found: list[Mention]) -> list[Mention]:
+        """Drops the numbers that number lines, and "one" beside another number."""
+        heads = [
+            m
+            for m in found
+            if m.form == "text"
+            and _starts_line(lowered, m.start)
+            and _ENUMERATED.match(lowered, m.end)
+        ]
+        if len({m.letter for m in heads}) > 1:
+            dropped = {m.start for m in heads}
+            found = [m for m in found if m.start not in dropped]
+        strong = [m for m in found if m.form != "text" or lowered[m.start : m.end] not in _WEAK_ONE]
+        return strong if any(m.form == "text" for m in strong) else found
 
     def _letters(self, text: str, lowered: str, texts: list[Mention]) -> list[Mention]:
         """The letters, but none that is a word of an option's text ("The letter M")."""
@@ -362,7 +400,7 @@ class Options:
         quoted = bool(before) and before in "*_\"'`" and bool(after) and after in "*_\"'`.:)"
         closed = bool(after) and after in ")]"
         near = lowered[max(0, start - 24) : start]
-        name = _wording.OPTION_BEFORE.search(near)
+        name = wording.OPTION_BEFORE.search(near)
         named = name is not None
         spelled = bracketed or quoted or closed or (name is not None and not name["answer"])
         line_start = _starts_line(text, start)
@@ -372,7 +410,7 @@ class Options:
             marked = capital or (bool(after) and after in ".:,=")
         if not marked and not capital and not announced:
             return None
-        if not marked and not announced and _wording.NAMED.search(near):
+        if not marked and not announced and wording.NAMED.search(near):
             return None
         if letter in "AI" and not spelled and own_match is None and self._is_word(text, start):
             return None
@@ -401,7 +439,7 @@ class Options:
         if gap == 0 or word is None or lower(word.group()[0]) > "\u02af":
             return False
         follower = lower(word.group())
-        return follower not in (_wording.NO_PRONOUN if text[start] in "Ii" else _wording.NO_NOUN)
+        return follower not in (wording.NO_PRONOUN if text[start] in "Ii" else wording.NO_NOUN)
 
 
 def _joined(text: str, start: int, before: str, after: str) -> bool:
@@ -413,7 +451,7 @@ def _joined(text: str, start: int, before: str, after: str) -> bool:
     if before == "'" and two_before.isalnum() and two_before.isascii():
         return True
     if before == "-" and two_before.isalnum():
-        return _wording.OPTION_BEFORE.search(lower(text[max(0, start - 20) : start])) is None
+        return wording.OPTION_BEFORE.search(lower(text[max(0, start - 20) : start])) is None
     if before == "/" and two_before in "NnWw" and two_before:
         return True
     if after == "." and two_after.isalpha() and text[start + 3 : start + 4] == ".":

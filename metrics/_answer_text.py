@@ -159,3 +159,16 @@ def fields(text: str) -> str | None:
             if match.group(1).strip() and (best is None or match.start() > best[0]):
                 best = match.start(), match.group(1)
     return best[1].strip() if best else None
+
+
+# --- Turns that a model goes on to invent -------------------------------------------------------
+
+_NEXT_QUESTION = re.compile(
+    r"\n\s{0,9}(?:#{1,4}\s{0,3})?(?:USER|Human|User|Question|Q|Instruction)\s{0,3}\d{0,3}\s{0,3}:"
+)
+
+
+def before_next_question(text: str) -> str | None:
+    """What stands before a question that the model goes on to invent."""
+    match = _NEXT_QUESTION.search(text)
+    return text[: match.start()].strip() or None if match else None

@@ -1,0 +1,435 @@
+"""The rules by which a choice is read from a reply, in the order in which they are asked."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+
+from video_reasoning.metrics import _answer_text as answer_text
+from video_reasoning.metrics import _answer_wording as wording
+from video_reasoning.metrics._answer_mentions import LONE_LETTER, Mention, Options
+from video_reasoning.metrics._answer_reply import (
+    AMBIGUOUS,
+    ASKED,
+    BEYOND,
+    COORDINATION,
+    UNDECIDED,
+    UNFINISHED,
+    Answer,
+    Reply,
+)
+from video_reasoning.metrics._answer_yes_no import read_yes_no
+
+# Each takes the reply and returns the capital letter, an Answer without a value where it
+# decides that there is none, or None to hand on to the next rule.
+
+_Outcome = str | Answer | None
+
+_ONLY_LETTER = re.compile(
+    r"[\W_]*(?:(?:option|choice|answer|letter)\s+)?[\W_]*([A-Za-z])[\W_]*", re.I
+)
+_FULL_LETTER = re.compile(
+    r"[\W_]*([A-Za-z])[\W_]*(?:입니다|이다|です|だ|である|选项|選項|项|番|번|是正确的|是正确答案|正确|が正解|が正しい)?[\W_]*"
+)
+
+
+_SHORT_ANSWER = re.compile(r"(?:^|\n)\s{0,9}A\s{0,3}:\s{0,9}(?=(.{1,400}))", re.S)
+
+
+def _question_and_answer(reply: Reply) -> _Outcome:
+    """The reply ends with "A:" for "answer", before a letter or another option's text."""
+    if "A:" not in reply.text:
+        return None
+    match = None
+    for match in _SHORT_ANSWER.finditer(reply.text):  # noqa: B007
+        pass
+    if match is None:
+        return None
+    inner = Reply(reply.text[match.end() :], reply.options)
+    own = reply.options.own.get("A")
+    labels = own is not None and own.match(reply.lowered, match.end()) is not None
+    for rule in (_whole_reply, _only_text, *(() if labels else (_leading_letter,))):
+        outcome = rule(inner)
+        if isinstance(outcome, str):
+            return outcome
+    return None
+
+
+def _whole_reply(reply: Reply) -> _Outcome:
+    """The reply is a letter, or one option's text, and nothing else."""
+    text, options = reply.text, reply.options
+    if len(text) < 40:
+        match = _ONLY_LETTER.fullmatch(text) or _FULL_LETTER.fullmatch(text)
+        if match:
+            letter = match.group(1).upper()
+            if letter in options.keys:
+                return letter
+            stripped = options.exact.get(text.strip(" .'\"*`()").lower())
+            return stripped or BEYOND
+    form = " ".join(reply.lowered.split()).strip(" .,;:!\"'*`_")
+    if form in options.exact:
+        return options.exact[form] or AMBIGUOUS
+    return None
+
+
+def _only_text(reply: Reply) -> _Outcome:
+    """The reply is one option's text in other punctuation, or a part of one option alone."""
+    if len(reply.text) > 2000:
+        return None
+    words = " ".join(_WORD.findall(reply.lowered))
+    if words in reply.options.words:
+        return reply.options.words[words]
+    return None
+
+
+def _fields(reply: Reply) -> _Outcome:
+    """The last field made for the answer: ``<answer>``, a LaTeX box, a JSON value."""
+    content = answer_text.fields(reply.text)
+    if content is None:
+        return None
+    inner = Reply(content.strip("\"' "), reply.options)
+    for rule in (
+        _whole_reply,
+        _only_text,
+        _statement,
+        _leading_letter,
+        _single_letter,
+        _option_text,
+    ):
+        outcome = rule(inner)
+        if outcome is not None:
+            return outcome
+    return None
+
+
+def _statement(reply: Reply) -> _Outcome:
+    """The last explicit statement: "the answer is B", "I choose B", "B is correct"."""
+    found: list[tuple[bool, int, _Outcome]] = []
+    for cue in wording.ANNOUNCEMENT.finditer(reply.lowered):
+        outcome = _announced(reply, cue)
+        if outcome is not None:
+            head = reply.lowered[max(0, cue.start() - 24) : cue.start()]
+            final = wording.FINAL.search(head) is not None
+            found.append((final, cue.start(), outcome))
+    for place, mention in enumerate(reply.mentions):
+        if not wording.CONFIRMED.match(reply.lowered, mention.end) or reply.denied(mention):
+            continue
+        before = reply.mentions[place - 1] if place else None
+        if before and before.letter != mention.letter and _coordinated(reply, before, mention):
+            found.append((False, mention.start, AMBIGUOUS))
+        elif mention.known:
+            found.append((False, mention.start, mention.letter))
+    return max(found, key=lambda entry: entry[:2])[2] if found else None
+
+
+def _coordinated(reply: Reply, left: Mention, right: Mention) -> bool:
+    gap = reply.lowered[left.end : right.start]
+    return len(gap) < 40 and COORDINATION.fullmatch(gap) is not None
+
+
+def _announced(reply: Reply, cue: re.Match[str]) -> _Outcome:
+    """What an announcement announces."""
+    gap = cue.group("gap")
+    option_noun = cue.group("option") is not None
+    if option_noun and not wording.COPULA.search(gap):
+        return None
+    head = reply.rest[max(0, cue.start() - 80) : cue.start()]
+    if reply.has_doubt and reply.doubted(cue.start(), wide=False):
+        return None
+    options, text, lowered = reply.options, reply.text, reply.lowered
+    position = cue.end()
+    named = reply.covering(position, cue.start())
+    if cue.group("match") is not None or (cue.group("verb") and not _first_person(reply, cue)):
+        # "He chooses a cup": a letter only.
+        letter_only = True
+    else:
+        letter_only = False
+    if named is not None:
+        return None if letter_only else _decided(reply, named)
+    if LONE_LETTER.match(text, position):
+        mention = options.letter_at(text, lowered, position, announced=True)
+        if mention is not None:
+            if cue.group("match") is not None and mention.form == "bare" and not mention.known:
+                return None
+            if ASKED.match(lowered, mention.end) and wording.ASKS.search(head):
+                return None
+            return _decided(reply, mention)
+    if letter_only:
+        return None
+    article = _ARTICLE_HERE.match(lowered, position)
+    named = reply.covering(article.end(), cue.start()) if article else None
+    if named is not None:
+        return _decided(reply, named)
+    if cue.group("verb") is not None:
+        return None
+    return _in_sentence(reply, cue)
+
+
+_ARTICLE_HERE = re.compile(r"(?:a|an|the|that|it|there)\s+")
+_WORD = re.compile(r"[^\W_]+")
+_RUN_ON = re.compile(r"[.!?](?=\s|$)|\n")
+
+
+def _first_person(reply: Reply, cue: re.Match[str]) -> bool:
+    head = reply.lowered[max(0, cue.start() - 30) : cue.end("verb")]
+    return wording.FIRST_PERSON.search(head) is not None
+
+
+def _decided(reply: Reply, mention: Mention) -> _Outcome:
+    """The announced mention, unless it is denied, asked, or one of several."""
+    if reply.denied_after(mention) or reply.conditional(mention):
+        return None
+    follower = reply.following(mention.end)
+    if follower is not None and follower.letter != mention.letter:
+        if mention.item and follower.item and mention.letter == reply.options.order[0]:
+            return None
+        gap = reply.lowered[mention.end : follower.start]
+        if COORDINATION.fullmatch(gap) and not reply.denied_after(follower):
+            return AMBIGUOUS
+    return mention.letter if mention.known else BEYOND
+
+
+def _in_sentence(reply: Reply, cue: re.Match[str]) -> _Outcome:
+    """The one option named later in the sentence of "the answer ... is ..."."""
+    end = min(len(reply.text), cue.end() + 300)
+    stop = _RUN_ON.search(reply.text, cue.end(), end)
+    end = stop.start() if stop else end
+    start = cue.end("answer") if cue.group("answer") else cue.end("option")
+    mentions = reply.mentions
+    low = reply.place(start)
+    named: list[Mention] = []
+    for mention in mentions[low : low + 20]:
+        if mention.start >= end:
+            break
+        between = reply.lowered[start : mention.start]
+        if mention.known and wording.COPULA.search(between) and not reply.denied(mention):
+            named.append(mention)
+    for group in ([m for m in named if m.form != "text"], named):
+        letters = {mention.letter for mention in group}
+        if len(letters) == 1:
+            return letters.pop()
+        if len(letters) > 1:
+            return AMBIGUOUS
+    return None
+
+
+_LEADING_TEXT_END = re.compile(
+    r"[\"'*_`)]*(?:[.,;:!\n-]|\s+-|\s+(?:because|since|as|due|based)\b|\s*$)"
+)
+
+
+def _last_line(reply: Reply) -> _Outcome:
+    """The last line is one option's letter, or its letter and text, and nothing else."""
+    affirmed = reply.affirmed
+    if not affirmed or not affirmed[-1].alone or not affirmed[-1].known:
+        return None
+    last = affirmed[-1]
+    if last.form == "text" or reply.lowered[last.end :].strip(" \n*_\"'`)]}.,:;"):
+        return None
+    first = affirmed[0]
+    if first is not last and first.alone and first.letter != last.letter and first.start < 12:
+        return AMBIGUOUS
+    return last.letter
+
+
+def _leading_letter(reply: Reply) -> _Outcome:
+    """The reply begins with a letter: "B. ...", "(B) because ...", "'B': ..."."""
+    if not _HEAD.match(reply.text):
+        return None
+    affirmed = reply.affirmed
+    if not affirmed:
+        return None
+    first = affirmed[0]
+    head = reply.lowered[: first.start]
+    if first.form == "text" or len(head) > 24 or not _HEAD_WORDS.fullmatch(head):
+        return None
+    follower = _NEXT_WORD.match(reply.lowered, first.end)
+    if follower is not None and follower.group(1) in wording.SPEAKS_OF:
+        return None
+    if not first.known:
+        return BEYOND if first.form == "marked" else None
+    later = [m for m in affirmed[1:] if m.item and m.form == "marked"]
+    walk = first.letter == reply.options.order[0] and later
+    if (
+        walk
+        and later[0].letter == reply.options.order[1:2]
+        and not (first.alone and not later[0].alone)
+    ):
+        return None
+    return first.letter
+
+
+_HEAD = re.compile(
+    r"[\W_]*(?:[A-Za-z](?![A-Za-z])|(?:option|choice|letter|answer|the|sure|okay|ok|yes)\b)", re.I
+)
+_HEAD_WORDS = re.compile(
+    r"[\W_]*(?:(?:the|option|choice|letter|answer|number|sure|okay|ok|yes|statement)[\W_]+){0,3}"
+)
+
+
+_NEXT_WORD = re.compile(r"[\s)\]\"'*_`]{1,6}([^\W_]+)")
+
+
+def _leading_text(reply: Reply) -> _Outcome:
+    """The reply begins with one option's text as a clause of its own."""
+    affirmed = reply.affirmed
+    if not affirmed or affirmed[0].form != "text":
+        return None
+    first = affirmed[0]
+    if reply.lowered[: first.start].strip(" \n*_\"'`(["):
+        return None
+    return first.letter if _LEADING_TEXT_END.match(reply.lowered, first.end) else None
+
+
+def _closing_letter(reply: Reply) -> _Outcome:
+    """The reply ends with a letter as a sentence of its own: "... to the left. B"."""
+    affirmed = reply.affirmed
+    if not affirmed or affirmed[-1].form == "text":
+        return None
+    last = affirmed[-1]
+    if reply.lowered[last.end :].strip(" \n*_\"'`)]}.,:;!"):
+        return None
+    head = reply.lowered[max(0, last.start - 40) : last.start].rstrip(" *_\"'`([{#")
+    if not head or head[-1] in ".!?:\n>-→⇒=" or wording.CONCLUSION.search(head[-14:]):
+        return last.letter if last.known else BEYOND
+    return None
+
+
+def _weak_statement(reply: Reply) -> _Outcome:
+    """The last "it is B", "so B", "probably B"."""
+    outcome: _Outcome = None
+    for cue in wording.WEAK.finditer(reply.lowered):
+        position = cue.end()
+        if not LONE_LETTER.match(reply.text, position) or reply.covering(position, position):
+            continue
+        mention = reply.options.letter_at(reply.text, reply.lowered, position)
+        if mention is None or not mention.known:
+            continue
+        if reply.has_doubt and reply.doubted(cue.start(), wide=False):
+            continue
+        outcome = _decided(reply, mention) or outcome
+    return outcome
+
+
+def _single_letter(reply: Reply) -> _Outcome:
+    """Exactly one option is named by its letter."""
+    marked = [m for m in reply.affirmed if m.form == "marked" and m.known]
+    bare = [
+        m
+        for m in reply.affirmed
+        if m.form == "bare"
+        and m.known
+        and not wording.PLACE_BEFORE.search(reply.lowered, max(0, m.start - 12), m.start)
+    ]
+    for group in (marked, bare):
+        letters = {m.letter for m in group if not reply.refused_before(m.start)}
+        if len(letters) == 1:
+            return letters.pop()
+        if letters:
+            return None
+    return None
+
+
+def _conclusion(reply: Reply) -> _Outcome:
+    """The one option that the last "so ...", "therefore ..." names."""
+    for cue in reversed(list(wording.CONCLUSION.finditer(reply.lowered))):
+        stop = _RUN_ON.search(reply.text, cue.end(), cue.end() + 300)
+        end = stop.start() if stop else cue.end() + 300
+        letters = {m.letter for m in reply.affirmed if cue.end() <= m.start < end and m.known}
+        if len(letters) == 1 and not reply.refused_before(cue.start()):
+            return letters.pop()
+    return None
+
+
+def _option_text(reply: Reply) -> _Outcome:
+    """Exactly one option's text occurs."""
+    named = [m for m in reply.affirmed if m.form == "text" and not reply.refused_before(m.start)]
+    letters = {mention.letter for mention in named}
+    if len(letters) == 1:
+        return letters.pop()
+    return AMBIGUOUS if letters else None
+
+
+def _part_of_text(reply: Reply) -> _Outcome:
+    """The reply is short, and part of exactly one option's text."""
+    if len(reply.text) > 120 or reply.mentions or reply.refusal is not None:
+        return None
+    words = _WORD.findall(reply.lowered)
+    if not words or len(words) > 12 or not any(len(word) > 3 for word in words):
+        return None
+    if len(words) == 1 and words[0] in ("none", "neither", "both", "nothing"):
+        return None
+    part = f" {' '.join(words)} "
+    holders = [
+        letter
+        for letter, text in reply.options.texts.items()
+        if part in f" {' '.join(_WORD.findall(answer_text.lower(text)))} "
+    ]
+    return holders[0] if len(holders) == 1 else None
+
+
+def _yes_or_no(reply: Reply) -> _Outcome:
+    """Where the options are yes and no: which of them the reply says."""
+    if len(reply.options.yes_no) < 2 or any(m.form != "text" for m in reply.mentions):
+        return None
+    word = read_yes_no(reply.text).value
+    return reply.options.yes_no[word] if word else None
+
+
+_EXPLICIT = (_whole_reply, _only_text, _fields, _question_and_answer, _statement)
+_WEAKER = (
+    _last_line,
+    _leading_letter,
+    _closing_letter,
+    _leading_text,
+    _weak_statement,
+    _single_letter,
+    _conclusion,
+    _option_text,
+    _part_of_text,
+    _yes_or_no,
+)
+_CHOICE_RULES: tuple[Callable[[Reply], _Outcome], ...] = (*_EXPLICIT, *_WEAKER)
+_TERMINAL = ".!?)]}\"'*`。>:|"
+
+
+def choose(text: str, options: Options) -> Answer:
+    """Asks the rules in order; the value of the answer is a capital letter."""
+    first = answer_text.before_next_question(text)
+    if first is not None:
+        outcome = choose(first, options)
+        if outcome.value is not None or outcome.rule == "refusal":
+            return outcome
+    answer, reasoning, open_end = answer_text.split_reasoning(text)
+    if open_end:
+        outcome = _ask(Reply(reasoning, options), (_fields,))
+        return outcome if outcome.value else UNFINISHED
+    if not answer:
+        return _ask(Reply(reasoning, options), _EXPLICIT) if reasoning else Answer(None, "empty")
+    return _ask(Reply(answer, options), _CHOICE_RULES)
+
+
+def _ask(reply: Reply, rules: Sequence[Callable[[Reply], _Outcome]]) -> Answer:
+    cut_off = _cut_off(reply)
+    for rule in rules:
+        if cut_off and rule not in _EXPLICIT and rule is not _leading_letter:
+            continue
+        outcome = rule(reply)
+        if isinstance(outcome, Answer):
+            return outcome
+        if outcome is not None:
+            return Answer(outcome, rule.__name__.strip("_").replace("_", " "))
+    if reply.refusal is not None:
+        return Answer(None, "refusal")
+    if cut_off:
+        return UNFINISHED
+    return AMBIGUOUS if len({m.letter for m in reply.mentions}) > 1 else UNDECIDED
+
+
+def _cut_off(reply: Reply) -> bool:
+    """Whether a long reply stops in the middle of a sentence."""
+    tail = reply.text[-60:]
+    last_line = tail.rsplit("\n", 1)[-1]
+    if len(reply.text) < 200 or len(last_line) < 20 or tail[-1] in _TERMINAL:
+        return False
+    return tail[-1].isascii() and (not reply.mentions or reply.mentions[-1].end < len(reply.text))

@@ -1,0 +1,213 @@
+"""A reply while it is read: which options it names, denies, leaves open or only lists."""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_left, bisect_right
+from dataclasses import dataclass, field
+from functools import cached_property
+
+from video_reasoning.metrics import _answer_wording as wording
+from video_reasoning.metrics._answer_mentions import Mention, Options
+from video_reasoning.metrics._answer_text import lower
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What was read from a response.
+
+    Attributes:
+        value: the key of the chosen option, "yes" or "no"; None where nothing was chosen.
+        rule: the rule that found it; where ``value`` is None, why: "empty", "refusal",
+            "ambiguous", "not an option", "unfinished" or "none".
+    """
+
+    value: str | None
+    rule: str
+
+
+UNDECIDED = Answer(None, "none")
+AMBIGUOUS = Answer(None, "ambiguous")
+BEYOND = Answer(None, "not an option")
+UNFINISHED = Answer(None, "unfinished")
+
+
+@dataclass
+class Reply:
+    """One response while it is read; what a rule needs is found once, when first asked for."""
+
+    text: str
+    options: Options
+    lowered: str = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.lowered = lower(self.text)
+
+    @cached_property
+    def mentions(self) -> list[Mention]:
+        """Every place that names an option."""
+        return self.options.mentions(self.text, self.lowered)
+
+    @cached_property
+    def rest(self) -> str:
+        """The reply in lower case with the mentions blanked out: "No rotation" denies nothing."""
+        pieces, end = [], 0
+        for mention in self.mentions:
+            pieces.append(self.lowered[end : mention.start])
+            pieces.append(" " * (mention.end - mention.start))
+            end = mention.end
+        pieces.append(self.lowered[end:])
+        return "".join(pieces)
+
+    @cached_property
+    def has_doubt(self) -> bool:
+        """Whether anything in the reply may deny an option or leave it open."""
+        return wording.DOUBT.search(self.rest) is not None
+
+    @cached_property
+    def refusal(self) -> int | None:
+        """Where the first refusal ends, if there is one."""
+        found = wording.REFUSAL.search(self.rest)
+        return found.end() if found else None
+
+    @cached_property
+    def affirmed(self) -> list[Mention]:
+        """The mentions that are not denied, left open or part of a list of options."""
+        named = self._without_lists([m for m in self.mentions if not self.denied(m)])
+        return [m for m in named if not ASKED.match(self.lowered, m.end)]
+
+    def denied(self, mention: Mention) -> bool:
+        """Whether the reply denies this option or leaves it open."""
+        if self.denied_after(mention):
+            return True
+        if not self.has_doubt:
+            return False
+        return self.conditional(mention) or self.doubted(
+            mention.start, wide=mention.form != "marked"
+        )
+
+    def conditional(self, mention: Mention) -> bool:
+        """Whether the mention would hold "if ..." only."""
+        if not self.has_doubt:
+            return False
+        start = max(0, mention.start - 160)
+        if wording.CONDITIONAL.search(self.rest[start : mention.start]):
+            return True
+        return wording.IF_AFTER.match(self.lowered, mention.end) is not None and (
+            wording.WOULD.search(self.rest, max(0, mention.start - 30), mention.start) is not None
+        )
+
+    def denied_after(self, mention: Mention) -> bool:
+        """Whether "... is wrong" or the like follows, and "... is not B" does not."""
+        denial = wording.DENIED_AFTER.match(self.lowered, mention.end)
+        if denial is None:
+            return False
+        follower = self.following(denial.end())
+        return follower is None or not _BEFORE_OBJECT.fullmatch(
+            self.lowered[denial.end() : follower.start]
+        )
+
+    def place(self, position: int) -> int:
+        """The index of the first mention from ``position`` on."""
+        return bisect_left(self.mentions, position, key=_start)
+
+    def covering(self, position: int, earliest: int) -> Mention | None:
+        """The option's text that begins from ``earliest`` on and goes beyond ``position``."""
+        place = bisect_right(self.mentions, position, key=_start) - 1
+        if place < 0:
+            return None
+        mention = self.mentions[place]
+        inside = earliest <= mention.start <= position < mention.end
+        return mention if inside and mention.form == "text" else None
+
+    def following(self, position: int) -> Mention | None:
+        """The first mention from ``position`` on, if it begins within a few characters."""
+        place = self.place(position)
+        if place < len(self.mentions) and self.mentions[place].start - position < 40:
+            return self.mentions[place]
+        return None
+
+    def doubted(self, position: int, *, wide: bool) -> bool:
+        """Whether what stands at ``position`` follows a denial in its clause.
+
+        Args:
+            position: of the mention or of the announcement.
+            wide: also look for a refusal or an open question anywhere before it in its
+                sentence ("I cannot tell whether he moves left, right or up").
+        """
+        before = self.rest[max(0, position - 160) : position]
+        if wording.DOUBT.search(before[last_end(wording.CLAUSE_END, before) :]):
+            return True
+        sentence = before[last_end(wording.SENTENCE_END, before) :]
+        return wide and wording.OPEN_SENTENCE.search(sentence) is not None
+
+    def refused_before(self, position: int) -> bool:
+        """Whether the reply refuses before ``position`` and does not come back to it."""
+        if self.refusal is None:
+            return False
+        if self.refusal > position:
+            return False
+        return wording.CONTRAST.search(self.rest, self.refusal, position) is None
+
+    def _without_lists(self, mentions: list[Mention]) -> list[Mention]:
+        """Takes off options that are only listed: two or more different ones in a row."""
+        kept: list[Mention] = []
+        run: list[Mention] = []
+        for mention in mentions:
+            if run and self._continues(run, mention):
+                run.append(mention)
+                continue
+            kept.extend(_unlisted(run))
+            run = [mention]
+        kept.extend(_unlisted(run))
+        return kept
+
+    def _continues(self, run: list[Mention], right: Mention) -> bool:
+        """Whether a mention is one more entry of the list that ``run`` begins."""
+        left = run[-1]
+        if right.start - left.end > 24:
+            return False
+        gap = self.lowered[left.end : right.start]
+        if left.letter == right.letter:
+            # "A. Up. B. Down. Down.": the choice follows the list.
+            return left.letter == run[0].letter and _LIST_GAP.fullmatch(gap) is not None
+        if left.item and right.item:
+            order = self.options.order
+            return order.find(right.letter) == order.find(left.letter) + 1 and (
+                _LIST_GAP.fullmatch(gap) is not None
+            )
+        if left.form == "text" and right.form == "text":
+            return _LIST_GAP.fullmatch(gap) is not None
+        return COORDINATION.fullmatch(gap) is not None
+
+
+def _start(mention: Mention) -> int:
+    return mention.start
+
+
+ASKED = re.compile(r"[)\]\"'*_`]{0,4}\?")
+_BEFORE_OBJECT = re.compile(
+    r"[\s(\[\"'*_`]*(?:(?:the|option|answer|choice|letter)[\s(\[\"'*_`]+){0,2}"
+)
+_LIST_GAP = re.compile(
+    r"[\s,;/|&*_.)(\]\[\"'`{}<>:+=-]*(?:(?:and|or|nor|vs\.?|versus|then|和|或|或者|と|oder|und|ou|et|y|o"
+    r"|или|и)[\s*_(\[\"'`]+)?(?:(?:option|choice|answer|letter)[\s(\"'*]+)?[\s(\[\"'*_`-]*|[和或とやу]"
+)
+COORDINATION = re.compile(
+    r"[\s)\]\"'*_`]*(?:,|/|&|\||\+|,?\s*(?:and|or|nor|vs\.?|versus|and/or|ou|oder|or maybe|or perhaps"
+    r"|or possibly|or even|or else|или|和|或|или|y|o|et|und)(?=[\s(\"'*]))[\s(\[\"'*_`]*"
+    r"(?:(?:maybe|perhaps|possibly|could be|even|also|it could be|the|answer|option|choice|letter)"
+    r"[\s(\[\"'*]+){0,3}|[和或と]"
+)
+
+
+def last_end(pattern: re.Pattern[str], text: str) -> int:
+    end = 0
+    for match in pattern.finditer(text):
+        end = match.end()
+    return end
+
+
+def _unlisted(run: list[Mention]) -> list[Mention]:
+    """The run itself, or what stays of it where it lists different options."""
+    return run if len({mention.letter for mention in run}) < 2 else []
