@@ -52,9 +52,7 @@ def add_captions(benchmark: str, parsed: Parsed, folder: Path, given: Path | Non
     parsed.notes.append(f"{len(used):,} detective_mcq questions have captions from {path.name}.")
     unknown = [question for question in captions if question not in used]
     if unknown:
-        parsed.notes.append(
-            f"{len(unknown):,} captions are of no detective_mcq question: {_some(unknown)}."
-        )
+        parsed.notes.append(f"Captions of no detective_mcq question: {_some(unknown)}.")
     if odd:
         parsed.notes.append(f"{len(odd):,} lines of {path.name} were left out: {_some(odd)}.")
     if given is not None:
