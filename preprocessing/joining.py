@@ -132,12 +132,13 @@ def _join(parts: Sequence[Path | int], base: Path, target: Path, hidden: int | N
     with ExitStack() as stack:
         encoder = stack.enter_context(PartEncoder(*size, rate, like=_first_frame(base)))
         for number, part in enumerate(parts):
-            encoder.begin()
-            black = number == hidden
             if isinstance(part, int):
-                _encode_black(encoder, size, part)
+                encoder.add_still(black_frame(*size), [1] * part)
                 counts.append(part)
                 continue
+            black = number == hidden
+            if not black:
+                encoder.begin()
             info = shape if part == base else probe(part)
             # A part of the common size is only made even, never scaled.
             same = (info.width, info.height) == (shape.width, shape.height)
@@ -155,7 +156,7 @@ def _join(parts: Sequence[Path | int], base: Path, target: Path, hidden: int | N
             if count == 0:
                 raise VideoError(f"{part} holds no frame that can be decoded.")
             if black:
-                _encode_black(encoder, size, count)
+                encoder.add_still(black_frame(*size), [1] * count)
             elif info.fps != rate:
                 notes.append(
                     f"{part.name}: {_text(info.fps)} played at {_text(rate)} frames a second"
@@ -183,12 +184,6 @@ def _join(parts: Sequence[Path | int], base: Path, target: Path, hidden: int | N
         has_audio=track is not None,
         notes=tuple(notes),
     )
-
-
-def _encode_black(encoder: PartEncoder, size: tuple[int, int], count: int) -> None:
-    frame = black_frame(*size)
-    for _ in range(count):
-        encoder.add(frame)
 
 
 def _first_frame(path: Path) -> Any:

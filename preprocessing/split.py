@@ -66,6 +66,10 @@ SUFFIXES = {
 
 VIDEO_SUFFIXES = (".mp4", ".mkv", ".webm", ".avi", ".mov", ".m4v", ".flv", ".mpg", ".mpeg", ".gif")
 
+# Decoded frames up to this size wait in memory for their encoding; larger videos are decoded
+# twice. 256 MiB are 10 s of 848x480 at 40 frames a second.
+_KEPT_BYTES = 256 * 1024 * 1024
+
 # Guards comparisons of seconds that were computed in different ways.
 _EPSILON = 1e-6
 
@@ -383,10 +387,11 @@ def split_video(
 ) -> SplitRecord:
     """Cut one video and write its five clips.
 
-    The video is decoded twice, once to find its scenes and once to encode. Every frame is encoded
-    once; the joined clips are put together from the same encoded frames. Frames keep their
-    times, so that a variable frame rate stays as it is. A frame belongs to the part in which it
-    begins: put end to end, the parts are the frames of the trimmed video, none lost, none twice.
+    The video is decoded once, or twice where its frames would fill more than 256 MiB: to find
+    its scenes, and to encode. Every frame is encoded once; the joined clips are put together
+    from the same encoded frames. Frames keep their times, so that a variable frame rate stays
+    as it is. A frame belongs to the part in which it begins: put end to end, the parts are the
+    frames of the trimmed video, none lost, none twice.
 
     Args:
         source: The video.
@@ -421,7 +426,7 @@ def split_video(
         info = probe(source)
         facts["source_id"] = content_id(source)
         facts["fps"] = str(info.fps)
-        clock, cuts = _watch(source, info.fps)
+        clock, cuts, frames = _watch(source, info.fps)
         duration = clock.seconds(clock.frames)
         changes = tuple(clock.seconds(cut) for cut in cuts)
         facts.update(frames=clock.frames, duration=duration, scene_changes=changes)
@@ -444,7 +449,7 @@ def split_video(
         if clock.irregular:
             notes.append("variable frame rate")
         files, changed, has_audio = _write(
-            source, clock, edges, info.fps, info.has_audio, out, index
+            source, frames, clock, edges, info.fps, info.has_audio, out, index
         )
     except VideoError as error:
         # The manifest is the same wherever the videos lie.
@@ -455,9 +460,13 @@ def split_video(
     return SplitRecord(status="split", **facts)
 
 
-def _watch(source: Path, rate: Fraction) -> tuple[_Clock, list[int]]:
-    """Decode a video once: the time of every frame, and the first frame of every new scene."""
+def _watch(source: Path, rate: Fraction) -> tuple[_Clock, list[int], list[Any] | None]:
+    """Decode a video: the time of every frame, and the first frame of every new scene.
+
+    The frames themselves come too, unless they would fill too much memory.
+    """
     finder = SceneFinder(rate)
+    frames: list[Any] | None = []
     with open_video(source) as (container, stream):
         tick = Fraction(stream.time_base)
         usual = max(1, round(1 / (rate * tick)))
@@ -474,6 +483,10 @@ def _watch(source: Path, rate: Fraction) -> tuple[_Clock, list[int]]:
             times.append(time)
             last_duration = int(getattr(frame, "duration", 0) or 0)
             finder.add(frame)
+            if frames is not None:
+                frames.append(frame)
+                if len(frames) * sum(plane.buffer_size for plane in frame.planes) > _KEPT_BYTES:
+                    frames = None
     begin = times[0]
     ticks = [time - begin for time in times]
     steps = [later - earlier for earlier, later in itertools.pairwise(ticks)]
@@ -483,11 +496,12 @@ def _watch(source: Path, rate: Fraction) -> tuple[_Clock, list[int]]:
     # Times rounded to ticks differ by one; a frame left out or put in differs by more.
     irregular = any(abs(step - typical) > max(1, typical // 10) for step in steps)
     clock = _Clock((*ticks, ticks[-1] + ends), tick, begin * tick, irregular)
-    return clock, finder.finish()
+    return clock, finder.finish(), frames
 
 
 def _write(
     source: Path,
+    frames: Sequence[Any] | None,
     clock: _Clock,
     edges: Sequence[int],
     rate: Fraction,
@@ -495,29 +509,26 @@ def _write(
     out: Path,
     index: int,
 ) -> tuple[dict[str, str], tuple[str, ...], bool]:
-    """Decode a video once more, encode the frames between the edges and write the five clips."""
+    """Encode the frames between the edges, decoding anew if need be, and write the five clips."""
     with contextlib.ExitStack() as stack:
         encoder: PartEncoder | None = None
         convert: Converter | None = None
-        with open_video(source) as (container, stream):
-            for number, frame in enumerate(container.decode(stream)):
-                if number >= edges[-1]:
-                    break
-                if convert is None:
-                    convert = Converter(frame)
-                    encoder = stack.enter_context(_encoder(convert.size, rate, clock, frame))
-                if number < edges[0] or encoder is None:
-                    continue
-                if number in edges:
-                    encoder.begin()
-                duration = clock.ticks[number + 1] - clock.ticks[number]
-                encoder.add(convert(frame), duration)
+        for number, frame in enumerate(_decode(source, edges[-1]) if frames is None else frames):
+            if number >= edges[-1]:
+                break
+            if convert is None:
+                convert = Converter(frame)
+                encoder = stack.enter_context(_encoder(convert.size, rate, clock, frame))
+            if number < edges[0] or encoder is None:
+                continue
+            if number in edges:
+                encoder.begin()
+            encoder.add(convert(frame), clock.ticks[number + 1] - clock.ticks[number])
         if encoder is None or convert is None:
             raise VideoError(f"{source} holds no frame that can be decoded.")
-        encoder.begin()
-        black = black_frame(*convert.size)
-        for number in range(edges[1], edges[2]):
-            encoder.add(black, clock.ticks[number + 1] - clock.ticks[number])
+        hidden_ticks = clock.ticks[edges[1] : edges[2] + 1]
+        steps = [later - earlier for earlier, later in itertools.pairwise(hidden_ticks)]
+        encoder.add_still(black_frame(*convert.size), steps)
         before, event, after, hidden = encoder.finish()
         sound = Sound.read(source, clock.begin) if has_audio else None
         if sound is not None:
@@ -544,6 +555,11 @@ def _write(
                 encoder.write(parts, temporary, piece)
             files[kind] = target.name
         return files, convert.changes, sound is not None
+
+
+def _decode(source: Path, count: int) -> Iterator[Any]:
+    with open_video(source) as (container, stream):
+        yield from itertools.islice(container.decode(stream), count)
 
 
 def _encoder(size: tuple[int, int], rate: Fraction, clock: _Clock, frame: Any) -> PartEncoder:

@@ -330,6 +330,17 @@ def test_scenes_are_those_of_pyscenedetect(
         assert [0, *finder.finish()] == expected
 
 
+def test_large_videos_are_decoded_twice_with_the_same_result(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    source = make(tmp_path / "video.mp4", 150)
+    in_memory = split_video(source, [3.0], tmp_path / "one", 1)
+    monkeypatch.setattr(split, "_KEPT_BYTES", 100_000)
+    assert split._watch(source, Fraction(25))[2] is None
+    assert split_video(source, [3.0], tmp_path / "two", 1) == in_memory
+    assert content(tmp_path / "one") == content(tmp_path / "two")
+
+
 def test_variable_frame_rate_keeps_times_and_frames(tmp_path: Path) -> None:
     steps = [40 if number % 3 else 90 for number in range(160)]
     times = [0, *np.cumsum(steps[:-1]).tolist()]
@@ -405,9 +416,9 @@ def test_quality(real_clips: dict[str, Path], tmp_path: Path) -> None:
 
 
 def split_at(source: Path, points: split.Points, out: Path) -> tuple[int, int]:
-    clock, _ = split._watch(source, Fraction(25))
+    clock, _, frames = split._watch(source, Fraction(25))
     edges = [clock.first_frame(time) for time in (*(p[0] for p in points), points[2][1])]
-    split._write(source, clock, edges, Fraction(25), True, out, 1)
+    split._write(source, frames, clock, edges, Fraction(25), True, out, 1)
     return edges[0], edges[3]
 
 
