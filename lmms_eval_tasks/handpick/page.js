@@ -146,11 +146,10 @@ async function show(number, anew = false) {
   $("task").textContent = item.task.replaceAll("_", " ");
   $("identity").textContent = item.id;
   $("question").textContent = item.question;
-  $("options").replaceChildren(...item.options.map((option, place) => {
+  // Without letters: those on the screen are the keys of the frames.
+  $("options").replaceChildren(...item.options.map((option) => {
     const line = document.createElement("li");
-    const letter = document.createElement("b");
-    letter.textContent = String.fromCharCode(65 + place);
-    line.append(letter, option);
+    line.textContent = option;
     return line;
   }));
   hideAnswer();
@@ -167,7 +166,7 @@ async function show(number, anew = false) {
 }
 
 function showFrames(item) {
-  $("grid").hidden = Boolean(item.problem);
+  $("grid").hidden = $("screen").hidden = Boolean(item.problem);
   $("instead").hidden = !item.problem;
   $("instead").textContent = `${item.problem}\n\nN goes to the next item.`;
   $("grid").classList.remove("waiting");
@@ -342,11 +341,12 @@ async function toggleAnswer() {
   return change(async () => {
     const { answer } = await ask(`/api/items/${number}/answer`);
     if (current.number !== number) return;
-    $("answer").textContent = answer ? answer : "not published";
+    const line = answer.length === 1 && $("options").children[answer.charCodeAt(0) - 65];
+    $("answer").classList.toggle("hidden", Boolean(line)); // the option itself shows it
+    $("answer").textContent = line ? line.textContent : answer || "not published";
     $("answer-button").setAttribute("aria-expanded", "true");
     $("answer-button").lastChild.textContent = " Hide the right answer";
-    const line = $("options").children[answer.charCodeAt(0) - 65];
-    if (answer.length === 1 && line) line.classList.add("right");
+    if (line) line.classList.add("right");
   });
 }
 

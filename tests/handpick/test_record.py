@@ -7,11 +7,14 @@ import os
 import signal
 import subprocess
 import sys
+import tempfile
 import time
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from video_reasoning.tasks.handpick import record
 from video_reasoning.tasks.handpick.record import (
@@ -164,6 +167,34 @@ def test_an_odd_line_is_left_out_and_counted(path: Path, line: str) -> None:
     for known in (log, PickLog(path, "tvbench")):
         assert known.of("ana") == {"direction/1": pick(3), "direction/2": pick(5, "direction/2")}
         assert known.damaged == ([2] if line else [])
+
+
+JSON = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text(),
+    lambda part: st.lists(part) | st.dictionaries(st.text(), part),
+    max_leaves=5,
+)
+FIELDS = st.sampled_from(
+    ["annotator", "id", "frame", "n_frames", "seconds", "skip", "cleared", "undo", "imported"]
+)
+LINES = st.binary() | st.dictionaries(FIELDS, JSON).map(lambda entry: json.dumps(entry).encode())
+
+
+@settings(max_examples=200, deadline=None)
+@given(st.lists(LINES, max_size=5))
+def test_no_line_harms_the_others(lines: list[bytes]) -> None:
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "picks.jsonl"
+        log = PickLog(path, "tvbench")
+        log.record([pick(3, "kept/1", "kept")])
+        with path.open("ab") as file:
+            file.write(b"\n".join(lines))
+        log.record([pick(5, "kept/2", "kept")])
+        for known in (log, PickLog(path, "tvbench")):
+            assert known.of("kept") == {
+                "kept/1": pick(3, "kept/1", "kept"),
+                "kept/2": pick(5, "kept/2", "kept"),
+            }
 
 
 def test_a_file_that_is_no_picks_file_is_refused_and_left_alone(tmp_path: Path) -> None:
