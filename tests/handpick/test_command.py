@@ -169,26 +169,29 @@ def test_the_page_is_served_until_it_is_told_to_end(home: Path, out: Path, endin
         text=True,
         env={**os.environ, "PYTHONUNBUFFERED": "1"},
     )
-    assert process.stdout is not None
-    first, second = process.stdout.readline(), process.stdout.readline()
-    if "no video" in second:
-        second = process.stdout.readline()
-    assert first.startswith("3 items of tvbench, ana picks")
-    assert second.startswith("Open http://127.0.0.1:")
-    import httpx
+    try:
+        assert process.stdout is not None
+        first, second = process.stdout.readline(), process.stdout.readline()
+        if "no video" in second:
+            second = process.stdout.readline()
+        assert first.startswith("3 items of tvbench, ana picks")
+        assert second.startswith("Open http://127.0.0.1:")
+        import httpx
 
-    address = second.split()[1]
-    page = httpx.get(address)
-    token = page.text.split('name="handpick-token" content="')[1].split('"')[0]
-    body = {"annotator": "ana", "item": 0, "position": 3}
-    items = httpx.get(address + "api/session").json()["items"]
-    body["item"] = [item["state"] for item in items].index("open")
-    saved = httpx.post(address + "api/pick", json=body, headers={"x-handpick-token": token})
-    assert saved.json()["decision"]["state"] == "picked"
-    process.send_signal(ending)
-    output, errors = process.communicate(timeout=20)
-    assert errors == ""
-    if ending == signal.SIGINT:
-        assert process.returncode == 0
-        assert "ana: 1 picked and 0 skipped of 3" in output
-    assert json.loads(out.read_text())["annotator"] == "ana"
+        address = second.split()[1]
+        page = httpx.get(address)
+        token = page.text.split('name="handpick-token" content="')[1].split('"')[0]
+        body = {"annotator": "ana", "item": 0, "position": 3}
+        items = httpx.get(address + "api/session").json()["items"]
+        body["item"] = [item["state"] for item in items].index("open")
+        saved = httpx.post(address + "api/pick", json=body, headers={"x-handpick-token": token})
+        assert saved.json()["decision"]["state"] == "picked"
+        process.send_signal(ending)
+        output, errors = process.communicate(timeout=20)
+        assert errors == ""
+        if ending == signal.SIGINT:
+            assert process.returncode == 0
+            assert "ana: 1 picked and 0 skipped of 3" in output
+        assert json.loads(out.read_text())["annotator"] == "ana"
+    finally:
+        process.kill()
