@@ -4,20 +4,16 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Iterator
-from contextlib import contextmanager
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import typer
 
 from video_reasoning.tasks import registry, store
-from video_reasoning.tasks.commands import build_questions, handpick, submit
+from video_reasoning.tasks.commands import build_questions, handpick, score, split, submit
 from video_reasoning.tasks.errors import StoreError, UserError
-
-if TYPE_CHECKING:
-    from video_reasoning.tasks.prepare import Progress
+from video_reasoning.tasks.progress import shown_progress
 
 app = typer.Typer(
     name="video-reasoning",
@@ -84,6 +80,10 @@ def prepare(
         Path | None,
         typer.Option(help="blackswan: captions for detective_mcq, as JSON Lines."),
     ] = None,
+    repository: Annotated[
+        Path | None,
+        typer.Option(help="causalvqa: a checkout of the authors' repository, to use its prompt."),
+    ] = None,
     revision: Annotated[
         str | None, typer.Option(help="Branch, tag or commit of the hub's data sets.")
     ] = None,
@@ -98,11 +98,12 @@ def prepare(
     """
     from video_reasoning.tasks.prepare import prepare as run
 
-    with _progress() as progress:
+    with shown_progress() as progress:
         manifest = run(
             benchmark,
             source and source.expanduser(),
             captions=captions and captions.expanduser(),
+            repository=repository and repository.expanduser(),
             revision=revision,
             store_home=home and home.expanduser().absolute(),
             workers=workers,
@@ -126,7 +127,7 @@ def sample(
     from video_reasoning.tasks.sample import write_releases
 
     out = out.expanduser().absolute()
-    with _progress() as progress:
+    with shown_progress() as progress:
         write_releases(
             out,
             workers=workers or os.cpu_count() or 1,
@@ -202,12 +203,12 @@ def doctor(home: Home = None) -> None:
             )
             continue
         _print_manifest(manifest)
-        for split in splits:
-            listed = split in manifest.get("splits", {})
-            if listed and not store.questions_file(benchmark, split, home).is_file():
+        for name in splits:
+            listed = name in manifest.get("splits", {})
+            if listed and not store.questions_file(benchmark, name, home).is_file():
                 sound = False
                 console.print(
-                    f"{benchmark}: the {split} questions are gone; run `prepare` again.",
+                    f"{benchmark}: the {name} questions are gone; run `prepare` again.",
                     markup=False,
                 )
     raise SystemExit(0 if sound else 1)
@@ -222,7 +223,7 @@ def tasks_path() -> None:
     print(registry.tasks_path())
 
 
-for _module in (build_questions, handpick, submit):
+for _module in (build_questions, handpick, score, split, submit):
     _module.register(app)
 
 
@@ -238,9 +239,9 @@ def _version(name: str) -> str | None:
 def _print_manifest(manifest: dict[str, Any]) -> None:
     """Says what a benchmark's part of the store holds and lacks."""
     print(f"{manifest['benchmark']}: {manifest['videos']:,} videos from {manifest['source']}")
-    for split, summary in manifest["splits"].items():
+    for name, summary in manifest["splits"].items():
         tasks = ", ".join(f"{task} {count}" for task, count in summary["tasks"].items())
-        print(f"  {split}: {summary['questions']:,} questions ({tasks})")
+        print(f"  {name}: {summary['questions']:,} questions ({tasks})")
         if summary["withheld"]:
             print(f"    {summary['withheld']:,} without a published answer")
         _print_some(f"{len(summary['missing'])} without a usable video", summary["missing"], "id")
@@ -256,29 +257,3 @@ def _print_some(title: str, entries: list[dict[str, str]], key: str, most: int =
             print(f"      {entry[key]}: {entry['reason']}")
         if len(entries) > most:
             print(f"      ... and {len(entries) - most} more (all are in manifest.json)")
-
-
-@contextmanager
-def _progress() -> Iterator[Progress]:
-    """A progress bar per step on a terminal; a line per step elsewhere."""
-    from rich.console import Console
-    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
-
-    console = Console(stderr=True)
-    columns = (
-        TextColumn("{task.description}"),
-        BarColumn(),
-        MofNCompleteColumn(),
-        TimeElapsedColumn(),
-    )
-    with Progress(*columns, console=console, disable=not console.is_terminal) as bars:
-        shown: dict[str, Any] = {}
-
-        def tell(step: str, done: int, total: int) -> None:
-            if done == 0 or step not in shown:
-                shown[step] = bars.add_task(step, total=total)
-            bars.update(shown[step], completed=done, total=total)
-            if not console.is_terminal and done == total:
-                console.print(f"{step}: {total:,}", highlight=False)
-
-        yield tell

@@ -113,15 +113,15 @@ def label(kind: Kind) -> str:
     return clip_model() if kind == "clip_score" else judge_settings().label
 
 
-def pair_scores(kind: Kind, questions: Questions) -> list[Matrix]:
+def pair_scores(kind: Kind, questions: Questions, *, bar: bool = True) -> list[Matrix]:
     """Scores every (response, reference) pair of every question.
 
-    The model is loaded once per process; the same questions are not scored twice in a row. Shows
-    its progress on the standard error stream.
+    The model is loaded once per process; the same questions are not scored twice in a row.
 
     Args:
         kind: "clip_score" (cosine, -1..1) or "llm_match" (1..5, NaN where the judge gave none).
         questions: responses and references of each question.
+        bar: whether to show a progress bar on the standard error stream.
 
     Returns:
         For each question a matrix of shape (responses, references).
@@ -131,7 +131,7 @@ def pair_scores(kind: Kind, questions: Questions) -> list[Matrix]:
             how to set it up.
     """
     settings = clip_model() if kind == "clip_score" else judge_settings()
-    outcome = _pair_scores(settings, questions)
+    outcome = _pair_scores(settings, questions, bar)
     if isinstance(outcome, str):
         raise TextModelError(outcome)
     return outcome
@@ -156,14 +156,16 @@ def _tell_once(sentence: str) -> None:
 
 
 @lru_cache(maxsize=8)
-def _pair_scores(settings: str | JudgeSettings, questions: Questions) -> list[Matrix] | str:
+def _pair_scores(
+    settings: str | JudgeSettings, questions: Questions, bar: bool
+) -> list[Matrix] | str:
     """The matrices, or why there are none."""
     scorer = _scorer(settings)
     if isinstance(scorer, str):
         return scorer
     title = "CLIP score" if isinstance(settings, str) else "LLM-Match"
     try:
-        with _bar(title) as progress:
+        with _bar(title, shown=bar) as progress:
             matrices: list[Matrix] = scorer.score(questions, progress)
         return matrices
     except Exception as error:
@@ -202,11 +204,12 @@ def forget_models() -> None:
 
 
 @contextmanager
-def _bar(title: str) -> Iterator[Callable[[int, int], None]]:
+def _bar(title: str, *, shown: bool) -> Iterator[Callable[[int, int], None]]:
     """A progress bar whose total is known with its first step."""
     from tqdm import tqdm
 
-    with tqdm(desc=title, unit="text" if title == "CLIP score" else "pair") as bar:
+    unit = "text" if title == "CLIP score" else "pair"
+    with tqdm(desc=title, unit=unit, disable=not shown) as bar:
 
         def progress(done: int, total: int) -> None:
             bar.total = total

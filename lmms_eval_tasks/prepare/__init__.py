@@ -28,12 +28,14 @@ from video_reasoning.preprocessing.files import atomic_path, content_id, make_on
 from video_reasoning.preprocessing.joining import join_parts, joined_name
 from video_reasoning.preprocessing.video import VideoError, verify
 from video_reasoning.tasks import store
+from video_reasoning.tasks.causalvqa import prompt
 from video_reasoning.tasks.errors import ReleaseError, StoreError
 from video_reasoning.tasks.prepare import blackswan, causalvqa, tvbench
 from video_reasoning.tasks.prepare.captions import add_captions, captioned
 from video_reasoning.tasks.prepare.hub import fetch, fetched_from
 from video_reasoning.tasks.prepare.records import Footage, Item, Joined, Parsed
 from video_reasoning.tasks.prepare.source import Release
+from video_reasoning.tasks.progress import Progress
 
 __all__ = ["Progress", "prepare"]
 
@@ -63,9 +65,6 @@ is withheld or there is none; ``video`` is relative to the benchmark's folder; `
 why it cannot be shown; ``frames`` and ``seconds`` are its length (0 where it cannot be read);
 ``evidence`` is what the sample benchmark says it takes to answer."""
 
-Progress = Callable[[str, int, int], None]
-"""Called with the name of a step, how much of it is done, and how much there is."""
-
 Task = TypeVar("Task")
 Outcome = TypeVar("Outcome")
 
@@ -85,6 +84,7 @@ def prepare(
     source: Path | None = None,
     *,
     captions: Path | None = None,
+    repository: Path | None = None,
     revision: str | None = None,
     store_home: Path | None = None,
     workers: int | None = None,
@@ -97,6 +97,8 @@ def prepare(
         source: the release's folder or archive; None to fetch it from the hub.
         captions: captions for BlackSwanSuite's Detective questions, see
             :mod:`video_reasoning.tasks.prepare.captions`; None to keep those that the store has.
+        repository: a checkout of CausalVQA's repository whose prompt the runs are to use; None
+            for our own.
         revision: of the hub's repositories; None for the newest.
         store_home: the store's folder; None for :func:`store.home`.
         workers: processes that decode and join; None for as many as there are cores.
@@ -110,6 +112,9 @@ def prepare(
             read, or the captions cannot be read or are for another benchmark.
         StoreError: if there is no such benchmark, or another process is preparing it.
     """
+    if repository is not None and benchmark != "causalvqa":
+        raise ReleaseError(f"A repository's prompt is for causalvqa, not for {benchmark}.")
+    authors_prompt = prompt.read(repository) if repository is not None else ""
     folder = store.benchmark_folder(benchmark, store_home)
     reader = READERS[benchmark]
     scratch = folder / ".prepare"
@@ -128,7 +133,7 @@ def prepare(
                 reasons = "; ".join(f"{row['row']}: {row['reason']}" for row in parsed.skipped[:3])
                 raise ReleaseError(f"{source} holds no question that can be read ({reasons}).")
             work = _Work(folder, scratch, workers or os.cpu_count() or 1, told)
-            manifest = work.run(benchmark, reader, release, parsed, origin)
+            manifest = work.run(benchmark, reader, release, parsed, origin, authors_prompt)
     except Timeout:
         raise StoreError(
             f"Another process is preparing {benchmark} in {folder}; wait for it to end."
@@ -153,6 +158,7 @@ class _Work:
         release: Release,
         parsed: Parsed,
         origin: str | None,
+        authors_prompt: str,
     ) -> dict[str, Any]:
         footage = {part.name: part for item in parsed.items for part in _parts(item)}
         checked = self._check(self._place(footage))
@@ -194,6 +200,7 @@ class _Work:
             "unused_videos": max(0, release.videos() - len(footage)),
             "splits": splits,
             "notes": parsed.notes,
+            **({"authors_prompt": authors_prompt} if authors_prompt else {}),
         }
         with atomic_path(store.manifest_file(benchmark, self.folder.parent)) as temporary:
             temporary.write_text(

@@ -62,7 +62,7 @@ def test_a_real_models_code_reads_our_clips_and_prompts(
     assert run.returncode == 0, run.output[-3000:]
     for task in THREE_TASKS.split(","):
         samples = run.samples(task)
-        assert len(samples) == 4
+        assert 2 <= len(samples) <= 4
         assert run.results[task]["missing_items"] == 0
         # What it says means nothing, but it must say it of sixteen frames, not of none.
         assert all(sample["status"] in ("answered", "unparsed") for sample in samples)

@@ -15,6 +15,7 @@ import pytest
 from tests.harness.conftest import THREE_TASKS, Harness, Run
 from tests.tasks.releases import write_video
 from video_reasoning.tasks import registry
+from video_reasoning.tasks.submit import collect, score_submission, write_causalvqa
 
 pytestmark = pytest.mark.harness
 
@@ -65,6 +66,13 @@ def test_the_observer_answers_what_can_be_seen_and_guesses_the_rest(
         sum(sample["score"] for sample in debug) / len(debug)
     )
     assert results["causalvqa_debug"]["accuracy_unpaired_stderr_clustered"] != "N/A"
+    # The same run through the leaderboard's file gives the same numbers.
+    predictions = collect("causalvqa", [run.folder], split="debug")
+    predictions.require_complete()
+    (file,) = write_causalvqa(predictions, run.folder / "submission.jsonl")
+    scores = score_submission(file, predictions.questions)
+    for name in ("paired", "unpaired"):
+        assert scores[f"accuracy_{name}"] == results["causalvqa_debug"][f"accuracy_{name}"]
 
 
 @pytest.fixture

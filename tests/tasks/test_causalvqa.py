@@ -8,9 +8,12 @@ from typing import Any
 
 import pytest
 
+from tests.tasks.releases import causalvqa_row, write_causalvqa
 from video_reasoning.metrics.published import published
 from video_reasoning.tasks import causalvqa, scoring, store
 from video_reasoning.tasks.causalvqa import prompt
+from video_reasoning.tasks.errors import ReleaseError
+from video_reasoning.tasks.prepare import prepare
 
 TABLES = published("causalvqa").tables
 AGGREGATES = {
@@ -144,3 +147,14 @@ def test_a_checkout_without_the_prompt_is_refused(tmp_path: Path, repository: Pa
     prompt.read.cache_clear()
     with pytest.raises(prompt.PromptError, match="holds no post_prompt"):
         prompt.read(repository)
+
+
+def test_prepare_keeps_the_authors_prompt_in_the_store(
+    no_store: Path, repository: Path, tmp_path: Path
+) -> None:
+    source = write_causalvqa(tmp_path / "r", [causalvqa_row()])
+    prompt.read.cache_clear()
+    prepare("causalvqa", source, repository=repository, workers=1)
+    assert prompt.build("Where?", OPTIONS, "video").endswith("Your Answer Letter: <A-E> END")
+    with pytest.raises(ReleaseError, match="not for tvbench"):
+        prepare("tvbench", source, repository=repository)
