@@ -9,6 +9,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
+
 from video_reasoning.preprocessing import files
 from video_reasoning.preprocessing.files import atomic_path, content_id, make_once, remove_stale
 

@@ -4,6 +4,7 @@ from collections import Counter
 
 import numpy as np
 import pytest
+
 from video_reasoning.preprocessing.sampling import (
     random_index,
     shuffled,

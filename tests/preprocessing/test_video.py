@@ -7,6 +7,7 @@ from pathlib import Path
 
 import av
 import pytest
+
 from video_reasoning.preprocessing.video import VideoError, check, probe, verify
 
 from .conftest import write_video
