@@ -18,13 +18,14 @@ withheld    the release keeps the answer back: no accuracy, only predictions
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, Literal
 
 from loguru import logger
 
 from video_reasoning.metrics.answers import Answer, parse_choice, parse_yes_no
-from video_reasoning.tasks import media, store
+from video_reasoning.tasks import extractor, media, store
 from video_reasoning.tasks.errors import StoreError
 
 Status = Literal["answered", "unparsed", "missing", "withheld"]
@@ -71,6 +72,8 @@ def judge(
         response = first_response(results)
         options = list(document.get("options") or [])
         answer = parse_choice(response, letters(options)) if options else parse_yes_no(response)
+        if options and answer.value is None and not reason:
+            answer = extractor.extract(response, letters(options)) or answer
     except Exception as error:  # the harness retries and then drops the whole run otherwise
         logger.error(f"{benchmark} {document.get('id')}: could not be scored: {error!r}")
         reason, answer = "", Answer(None, f"error: {type(error).__name__}")
@@ -101,10 +104,11 @@ def common_metrics(
     """The metrics that every multiple-choice and yes/no task reports beside its accuracy.
 
     Returns:
-        The judged keys for the log, plus ``unparsed_rate``, ``missing_items`` and
-        ``skipped_rows`` for the aggregations below.
+        The judged keys for the log, plus ``unparsed_rate``, ``missing_items``, ``skipped_rows``
+        and ``llm_extracted`` for the aggregations below.
     """
     missing = judged["status"] == "missing"
+    rule = str(judged["rule"])
     return {
         "id": str(document.get("id")),
         **judged,
@@ -114,6 +118,12 @@ def common_metrics(
             "benchmark": benchmark,
             "split": split,
             "task": str(document.get("task") or ""),
+        },
+        "llm_extracted": {
+            "extracted": rule.startswith(extractor.FOUND),
+            "failed": rule.removeprefix(extractor.FAILED)
+            if rule.startswith(extractor.FAILED)
+            else "",
         },
     }
 
@@ -180,6 +190,21 @@ def skipped_rows(items: Sequence[Mapping[str, str]]) -> int | None:
         rows = manifest.get("splits", {}).get(split, {}).get("skipped", [])
         total += sum(row.get("task", "") in tasks for row in rows)
     return total
+
+
+def llm_extracted(items: Sequence[Mapping[str, Any]]) -> int:
+    """How many answers a language model read (see :mod:`video_reasoning.tasks.extractor`).
+
+    Requests that had no reply are no answers; one line in the log counts them by reason.
+    """
+    failed = Counter(str(item["failed"]) for item in items if item["failed"])
+    if failed:
+        listed = ", ".join(f"{count:,} {reason}" for reason, count in failed.most_common())
+        logger.warning(
+            f"{failed.total():,} responses stay unparsed because the extractor gave no reply: "
+            f"{listed}."
+        )
+    return sum(bool(item["extracted"]) for item in items)
 
 
 def of_group(name: str, value: str) -> Callable[[Iterable[Mapping[str, Any]]], float | None]:
