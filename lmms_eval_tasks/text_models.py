@@ -86,7 +86,7 @@ def judge_settings() -> JudgeSettings:
     if not model and not url:
         raise TextModelError(
             f"no judge is set up: set {JUDGE_MODEL_VARIABLE} (the paper: {JUDGE_MODEL}) or "
-            f"{JUDGE_URL_VARIABLE} (any OpenAI-compatible server), {LATER}"
+            f"{JUDGE_URL_VARIABLE} (any OpenAI-compatible server)"
         )
     written = _variable(JUDGE_TEMPERATURE_VARIABLE) or "0"
     try:
@@ -146,7 +146,7 @@ def pair_scores_or_none(kind: Kind, questions: Questions) -> list[Matrix] | None
     try:
         return pair_scores(kind, questions)
     except TextModelError as error:
-        _tell_once(f"{kind} is N/A: {error}.")
+        _tell_once(f"{kind} is N/A: {error}, {LATER}.")
         return None
 
 
@@ -193,7 +193,7 @@ def _reason(settings: str | JudgeSettings, error: Exception) -> str:
     variable = CLIP_VARIABLE if isinstance(settings, str) else JUDGE_MODEL_VARIABLE
     if isinstance(settings, JudgeSettings) and settings.base_url:
         variable = JUDGE_URL_VARIABLE
-    return f"{first.rstrip('.')}; set {variable} to one that can be used, {LATER}"
+    return f"{first.rstrip('.')}; set {variable} to one that can be used"
 
 
 def forget_models() -> None:

@@ -1,0 +1,293 @@
+"""BlackSwanSuite's prompts, what is shown, and scoring of letters, yes and no."""
+
+from __future__ import annotations
+
+import importlib
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from datasets import Dataset
+
+from tests.tasks.releases import write_video
+from video_reasoning.tasks import blackswan, registry, scoring
+from video_reasoning.tasks.blackswan import prompts
+from video_reasoning.tasks.errors import StoreError
+
+DOC: dict[str, Any] = {
+    "id": "detective_mcq/7",
+    "task": "detective_mcq",
+    "options": ["The dog jumps in.", "The chair {breaks}.", "The rope snaps."],
+    "answer": "B",
+    "hypothesis": "The table tips over.",
+    "difficulty": "hard",
+    "references": [],
+    "video": "clips/joined.mp4",
+    "video_before": "videos/3_A_preevent.mp4",
+    "video_after": "videos/3_C_postevent.mp4",
+    "problem": "",
+    "p_preevent": "a dog on a pier.",
+    "p_postevent": "a wet dog",
+    "pc_comp": "the dog is wet at the end.",
+}
+
+OPTIONS = "A. The dog jumps in. B. The chair {breaks}. C. The rope snaps."
+YES_NO = (
+    "Hypothesis: The table tips over.\n"
+    "Given the video clip, does this hypothesis hold? Answer yes or no."
+)
+DETECTIVE_GEN = "What happened in the missing frames (in black) of the video?"
+DETECTIVE_MCQ = (
+    "Select the description that indicates what happened in the hidden (black) frames of the "
+    f"video: {OPTIONS}"
+)
+REPORTER_MCQ = (
+    f"Select the description that correctly explains what happens in this video: {OPTIONS}"
+)
+STEP_BY_STEP = (
+    "Reason step by step before you choose: say what the video shows, then hold each description "
+    "against it. Finish with a line of its own that reads: Answer: <letter>"
+)
+TWO_CLIPS = "Here is the beginning of the video:\nHere is the end of the video:\n"
+CAPTIONED = (
+    "Which of the following descriptions indicate what happened in the hidden (black) frames of "
+    f"the video? {OPTIONS}"
+)
+PERCEIVED = (
+    "The beginning of the video shows a dog on a pier. The end of the video shows a wet dog."
+)
+
+PROMPTS = {
+    "forecaster_gen": "Describe what could happen next, by explaining the sequence of actions "
+    "leading to the outcome.",
+    "detective_gen": DETECTIVE_GEN,
+    "detective_mcq": DETECTIVE_MCQ,
+    "detective_yn": YES_NO,
+    "reporter_gen": "Explain what is happening in the video.",
+    "reporter_mcq": REPORTER_MCQ,
+    "reporter_yn": YES_NO,
+    "detective_gen_clips": TWO_CLIPS + DETECTIVE_GEN,
+    "detective_mcq_clips": TWO_CLIPS + DETECTIVE_MCQ,
+    "detective_yn_clips": TWO_CLIPS + YES_NO,
+    "detective_mcq_cot": f"{DETECTIVE_MCQ}\n{STEP_BY_STEP}",
+    "reporter_mcq_cot": f"{REPORTER_MCQ}\n{STEP_BY_STEP}",
+    "detective_mcq_perception": f"{PERCEIVED}\n{CAPTIONED}",
+    "detective_mcq_perception_comprehension": (
+        f"{PERCEIVED} The two parts differ in the following way: the dog is wet at the end.\n"
+        f"{CAPTIONED}"
+    ),
+}
+"""Task without its prefix -> the whole prompt."""
+
+
+def resolved(name: str) -> Any:
+    """What a YAML's ``!function`` names."""
+    module, _, attribute = name.rpartition(".")
+    return getattr(importlib.import_module(module), attribute)
+
+
+def config(task: str) -> dict[str, Any]:
+    return registry._load(registry.our_tasks()[task].path)
+
+
+@pytest.mark.parametrize("prefix", ["blackswan_", "blackswan_test_"])
+@pytest.mark.parametrize("task", PROMPTS)
+def test_every_tasks_prompt(prefix: str, task: str) -> None:
+    assert resolved(config(prefix + task)["doc_to_text"])(DOC) == PROMPTS[task]
+
+
+def test_there_are_no_other_tasks_and_both_splits_have_the_same() -> None:
+    names = {name for name in registry.our_tasks() if name.startswith("blackswan")}
+    groups = {"", "_mcq", "_yn", "_gen"}
+    assert names == {
+        *(f"blackswan{split}_{task}" for split in ("", "_test") for task in PROMPTS),
+        *(f"blackswan{split}{group}" for split in ("", "_test") for group in groups),
+    }
+    for task in PROMPTS:
+        ours, withheld = (config(f"blackswan{split}_{task}") for split in ("", "_test"))
+        for key in ("doc_to_text", "doc_to_visual", "process_docs", "generation_kwargs"):
+            assert ours[key] == withheld[key]
+        assert ours.get("repeats") == withheld.get("repeats")
+        assert ours["validation_split"] == "validation" and withheld["test_split"] == "test"
+        assert withheld["process_results"].endswith("_test")
+
+
+@pytest.mark.parametrize("split", ["", "_test"])
+def test_groups_hold_the_seven_tasks(split: str) -> None:
+    prefix = f"blackswan{split}"
+    plain = {f"{prefix}_{task}" for task in PROMPTS if task.count("_") == 1}
+    assert len(plain) == 7
+    inside = {task.name for task in registry.requested([prefix]) if not task.members}
+    assert inside == plain
+    for kind in ("mcq", "yn", "gen"):
+        members = registry.our_tasks()[f"{prefix}_{kind}"].members
+        assert set(members) == {name for name in plain if name.endswith(f"_{kind}")}
+    # A group's metric must not be part of another metric's name: the harness looks for text.
+    metrics = {m["metric"] for m in config(prefix)["aggregate_metric_list"]}
+    logged = {m["metric"] for task in plain for m in config(task)["metric_list"]}
+    assert metrics <= logged
+    for name in metrics:
+        assert [other for other in logged if name in other] == [name]
+
+
+def test_sampling_is_on_for_generation_and_off_elsewhere() -> None:
+    for task in PROMPTS:
+        settings = config(f"blackswan_{task}")
+        kwargs = settings["generation_kwargs"]
+        generates = "_gen" in task
+        assert kwargs["do_sample"] is generates and (kwargs["temperature"] > 0) is generates
+        assert kwargs["until"] == []
+        three = task.startswith(("forecaster_gen", "detective_gen"))
+        assert settings.get("repeats", 1) == (3 if three else 1)
+        if three:
+            (pipeline,) = settings["filter_list"]
+            assert pipeline["filter"] == [{"function": "take_first_k", "k": 3}]
+
+
+# What is shown
+
+
+@pytest.fixture
+def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setenv("VIDEO_REASONING_HOME", str(tmp_path))
+    for name in (DOC["video"], DOC["video_before"], DOC["video_after"]):
+        write_video(tmp_path / "blackswan" / name, frames=4)
+    return tmp_path / "blackswan"
+
+
+def test_one_video_by_default(home: Path) -> None:
+    assert blackswan.doc_to_visual(DOC) == [str(home / "clips/joined.mp4")]
+
+
+@pytest.mark.parametrize(
+    ("messages", "question"),
+    [
+        (blackswan.detective_gen_messages, DETECTIVE_GEN),
+        (blackswan.detective_mcq_messages, DETECTIVE_MCQ),
+        (blackswan.detective_yn_messages, YES_NO),
+    ],
+)
+def test_two_clips_stand_between_the_sentences(home: Path, messages: Any, question: str) -> None:
+    (message,) = messages(DOC)
+    assert message["role"] == "user"
+    assert message["content"] == [
+        {"type": "text", "text": "Here is the beginning of the video:\n"},
+        {"type": "video", "url": str(home / "videos/3_A_preevent.mp4")},
+        {"type": "text", "text": "\nHere is the end of the video:\n"},
+        {"type": "video", "url": str(home / "videos/3_C_postevent.mp4")},
+        {"type": "text", "text": f"\n{question}"},
+    ]
+
+
+def test_a_clip_that_is_missing_is_shown_as_missing(home: Path) -> None:
+    (home / "videos/3_C_postevent.mp4").unlink()
+    (message,) = blackswan.detective_mcq_messages(DOC)
+    shown = {Path(part["url"]).name for part in message["content"] if part["type"] == "video"}
+    assert shown == {"placeholder-16.mp4"}
+    logged = blackswan.process_clips_results_validation(DOC, ["B"])
+    assert logged["status"] == "missing" and "3_C_postevent.mp4" in logged["problem"]
+    # The task that shows the joined clip still has what it needs.
+    assert blackswan.process_results_validation(DOC, ["B"])["status"] == "answered"
+
+
+def test_the_clips_tasks_refuse_models_without_chat_messages(home: Path) -> None:
+    visual = resolved(config("blackswan_detective_mcq_clips")["doc_to_visual"])
+    with pytest.raises(blackswan.ClipsError, match="use a chat model"):
+        visual(DOC)
+
+
+# Scoring
+
+
+def aggregated(task: str, logged: list[dict[str, Any]]) -> dict[str, Any]:
+    """The table of a task: metric -> value."""
+    return {
+        metric["metric"]: resolved(metric["aggregation"])(
+            [each[metric["metric"]] for each in logged]
+        )
+        for metric in config(task)["metric_list"]
+    }
+
+
+def test_accuracy_by_difficulty_with_unparsed_and_missing(home: Path) -> None:
+    docs = [
+        {**DOC, "difficulty": "easy"},  # right
+        {**DOC, "difficulty": "easy"},  # wrong
+        {**DOC, "difficulty": "hard"},  # names no option: wrong, and counted
+        {**DOC, "difficulty": "hard", "problem": "cut short"},  # missing: left out, and counted
+    ]
+    responses = ["The answer is B.", "(A)", "I cannot tell.", "B"]
+    logged = [
+        blackswan.process_results_validation(doc, [response])
+        for doc, response in zip(docs, responses, strict=True)
+    ]
+    assert [each["status"] for each in logged] == ["answered", "answered", "unparsed", "missing"]
+    table = aggregated("blackswan_detective_mcq", logged)
+    assert table["accuracy"] == pytest.approx(1 / 3)
+    assert table["acc_easy"] == pytest.approx(1 / 2)
+    assert table["acc_medium"] is None
+    assert table["acc_hard"] == 0.0
+    assert table["unparsed_rate"] == pytest.approx(1 / 3)
+    assert table["missing_items"] == 1
+    assert table["withheld_items"] == 0
+
+
+@pytest.mark.parametrize(
+    ("response", "score"), [("Yes, it does.", 1.0), ("No.", 0.0), ("Not sure", 0.0)]
+)
+def test_yes_and_no(home: Path, response: str, score: float) -> None:
+    doc = {**DOC, "task": "detective_yn", "options": [], "answer": "yes"}
+    logged = blackswan.process_results_validation(doc, [response])
+    assert logged["score"] == score
+
+
+def test_withheld_answers_are_counted_and_there_is_no_accuracy(home: Path) -> None:
+    doc = {**DOC, "answer": ""}
+    logged = [blackswan.process_results_test(doc, [text]) for text in ("B", "I cannot tell.")]
+    assert logged[0]["choice"] == "B" and logged[0]["status"] == "withheld"
+    table = aggregated("blackswan_test_detective_mcq", logged)
+    assert table["accuracy"] is table["acc_hard"] is None
+    assert table["withheld_items"] == 2
+    assert table["unparsed_rate"] == 0.5
+    # The group's accuracy is then N/A as well, and its counts add up.
+    assert scoring.weighted([None, None], [2, 3], True) is None
+    assert scoring.total([2, 3], [2, 3], True) == 5
+
+
+def test_captions_select_the_questions() -> None:
+    both = {"p_preevent": "a", "p_postevent": "b"}
+    rows = [
+        {"id": "1", "task": "detective_mcq", **both, "pc_comp": "c"},
+        {"id": "2", "task": "detective_mcq", **both, "pc_comp": ""},
+        {"id": "3", "task": "detective_mcq", "p_preevent": "a", "p_postevent": "", "pc_comp": "c"},
+        {"id": "4", "task": "reporter_mcq", **both, "pc_comp": "c"},
+    ]
+    dataset = Dataset.from_list(rows)
+    assert blackswan.detective_mcq_perception(dataset)["id"] == ["1", "2"]
+    assert blackswan.detective_mcq_perception_comprehension(dataset)["id"] == ["1"]
+
+
+@pytest.mark.parametrize("columns", [[], ["p_preevent"]])
+def test_a_store_without_captions_is_one_sentence(columns: list[str]) -> None:
+    rows = [{"task": "detective_mcq", **dict.fromkeys(columns, "x")}]
+    with pytest.raises(StoreError, match="--captions FILE"):
+        blackswan.detective_mcq_perception(Dataset.from_list(rows))
+
+
+def test_how_many_questions_have_no_captions(home: Path) -> None:
+    summary = {
+        "tasks": {"detective_mcq": 10},
+        "captioned": {"detective_mcq_perception": 4, "detective_mcq_perception_comprehension": 1},
+    }
+    manifest = {"splits": {"validation": summary}}
+    (home / "manifest.json").write_text(json.dumps(manifest))
+    logged = [blackswan.process_captioned_results_validation(DOC, ["B"])] * 4
+    for task, count in (("perception", 6), ("perception_comprehension", 9)):
+        table = aggregated(f"blackswan_detective_mcq_{task}", logged)
+        assert table["captionless_items"] == count
+        assert table["accuracy"] == 1.0
+
+
+def test_prompts_say_which_wording_is_ours() -> None:
+    assert "our own wording" in (prompts.__doc__ or "")
