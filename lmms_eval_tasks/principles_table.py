@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -197,8 +197,8 @@ def evaluate(
 class _Answers:
     """What a sample log says, per question and condition."""
 
-    correct: dict[str, dict[str, float | None]] = field(default_factory=dict)
-    videos: dict[str, str] = field(default_factory=dict)
+    correct: dict[str, dict[Hashable, float | None]] = field(default_factory=dict)
+    videos: dict[Hashable, Hashable] = field(default_factory=dict)
     unparsed: dict[str, set[str]] = field(default_factory=dict)
     missing: dict[str, set[str]] = field(default_factory=dict)
     llm_extracted: int = 0
@@ -231,7 +231,8 @@ def _evaluate(run: Run, task: str, level: float, draws: int) -> PrinciplesRun:
         notes.append(f"No parts by evidence: {error}")
     parts = [_part(ALL, answers, level, draws)]
     parts += [_part(name, answers.only(ids), level, draws) for name, ids in groups.items()]
-    annotators = _annotators(set(answers.correct.get("handpicked1", ())), home, notes)
+    asked = {str(id_) for id_ in answers.correct.get("handpicked1", ())}
+    annotators = _annotators(asked, home, notes)
     if any(is_automatic(name) for name in annotators):
         notes.append(
             "Automatic picks: a model chose frames in a person's stead, so what is called "
@@ -311,7 +312,7 @@ def _with_width(estimate: Estimate) -> Estimate:
 
 
 def _why_undefined(
-    measure: str, estimate: Estimate, given: Mapping[str, Mapping[str, float | None]]
+    measure: str, estimate: Estimate, given: Mapping[str, Mapping[Hashable, float | None]]
 ) -> str:
     conditions = _TERMS.get(measure, (measure.removeprefix("acc_"),))
     absent = [name for name in conditions if name not in given]
