@@ -258,7 +258,7 @@ def build(root: Path, seed: int = 0) -> list[Video]:
         The videos to draw.
     """
     videos, pair = [], 0
-    for split, per_type in (("debug", 8), ("test", 3)):
+    for split, per_type in (("debug", 11), ("test", 3)):
         rows: list[dict[str, Any]] = []
         for type_name, builders in _TYPES.items():
             for number in range(per_type):
@@ -266,7 +266,7 @@ def build(root: Path, seed: int = 0) -> list[Video]:
                 rng = np.random.default_rng(own_seed)
                 colors = list(COLORS)
                 rng.shuffle(colors)
-                if number == 7:
+                if number >= 7:
                     past = type_name in ("descriptive", "anticipation", "planning")
                     clip = _nothing(pair, rng, colors, past)
                 else:

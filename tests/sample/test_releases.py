@@ -40,7 +40,7 @@ def test_tvbench_file(releases: Path, name: str) -> None:
         "temporal": 12,
         "static": 6,
         "moment": 4,
-        "none": 4,
+        "none": 12,
     }
     assert len({row["answer"] for row in rows.values()}) >= 4
     for row in rows.values():
@@ -117,7 +117,7 @@ def test_blackswan_labels_are_spread(releases: Path) -> None:
 
 def test_causalvqa_pairs(releases: Path) -> None:
     rows = table(releases / "causalvqa" / "debug" / "debug_metadata.csv")
-    assert len(rows) == 40
+    assert len(rows) == 55
     assert len({(row["type"], row["difficulty"]) for row in rows}) == 15
     for row in rows:
         assert CAUSALVQA_QUESTIONS.read(row["question"]) is not None
