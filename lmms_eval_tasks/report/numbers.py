@@ -443,4 +443,3 @@ def _generation(found: TaskNumbers) -> None:
             estimate = Estimate(value, value - half, value + half, LEVEL, len(log.items), 0)
             method = "1.96 standard errors of the harness" if error is not None else ""
             _number(found, name, estimate, method, unit=unit, harness=name)
-
