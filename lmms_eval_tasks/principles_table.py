@@ -360,7 +360,7 @@ def render(found: PrinciplesRun) -> Group:
     level = next(iter(found.parts[0].measures.values())).level
     arguments = f" ({run.model_args})" if run.model_args else ""
     table = Table(title=Text(f"{run.label}{arguments}, {run.date}"), title_justify="left")
-    table.add_column("questions")
+    table.add_column("part")
     table.add_column("x100")
     table.add_column("value", justify="right")
     table.add_column(f"{level:.0%} interval", justify="right")
