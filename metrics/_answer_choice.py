@@ -7,7 +7,8 @@ from collections.abc import Callable, Sequence
 
 from video_reasoning.metrics import _answer_text as answer_text
 from video_reasoning.metrics import _answer_wording as wording
-from video_reasoning.metrics._answer_mentions import LONE_LETTER, Mention, Options
+from video_reasoning.metrics._answer_mentions import LONE_LETTER, Mention, letter_at
+from video_reasoning.metrics._answer_options import WORD, Options
 from video_reasoning.metrics._answer_reply import (
     AMBIGUOUS,
     ASKED,
@@ -33,7 +34,7 @@ _FULL_LETTER = re.compile(
 )
 
 
-_SHORT_ANSWER = re.compile(r"(?:^|\n)\s{0,9}A\s{0,3}:\s{0,9}(?=(.{1,400}))", re.S)
+_SHORT_ANSWER = re.compile(r"(?:^|\n)\s{0,9}A\s{0,3}:\s{0,9}(?=\S)")
 
 
 def _question_and_answer(reply: Reply) -> _Outcome:
@@ -46,8 +47,7 @@ def _question_and_answer(reply: Reply) -> _Outcome:
     if match is None:
         return None
     inner = Reply(reply.text[match.end() :], reply.options)
-    own = reply.options.own.get("A")
-    labels = own is not None and own.match(reply.lowered, match.end()) is not None
+    labels = reply.options.own_text("A", reply.lowered, match.end()) is not None
     for rule in (_whole_reply, _only_text, *(() if labels else (_leading_letter,))):
         outcome = rule(inner)
         if isinstance(outcome, str):
@@ -76,7 +76,7 @@ def _only_text(reply: Reply) -> _Outcome:
     """The reply is one option's text in other punctuation, or a part of one option alone."""
     if len(reply.text) > 2000:
         return None
-    words = " ".join(_WORD.findall(reply.lowered))
+    words = " ".join(WORD.findall(reply.lowered))
     if words in reply.options.words:
         return reply.options.words[words]
     return None
@@ -147,7 +147,7 @@ def _announced(reply: Reply, cue: re.Match[str]) -> _Outcome:
     if named is not None:
         return None if letter_only else _decided(reply, named)
     if LONE_LETTER.match(text, position):
-        mention = options.letter_at(text, lowered, position, announced=True)
+        mention = letter_at(text, lowered, position, options, announced=True)
         if mention is not None:
             if cue.group("match") is not None and mention.form == "bare" and not mention.known:
                 return None
@@ -166,7 +166,6 @@ def _announced(reply: Reply, cue: re.Match[str]) -> _Outcome:
 
 
 _ARTICLE_HERE = re.compile(r"(?:a|an|the|that|it|there)\s+")
-_WORD = re.compile(r"[^\W_]+")
 _RUN_ON = re.compile(r"[.!?](?=\s|$)|\n")
 
 
@@ -302,7 +301,7 @@ def _weak_statement(reply: Reply) -> _Outcome:
         position = cue.end()
         if not LONE_LETTER.match(reply.text, position) or reply.covering(position, position):
             continue
-        mention = reply.options.letter_at(reply.text, reply.lowered, position)
+        mention = letter_at(reply.text, reply.lowered, position, reply.options)
         if mention is None or not mention.known:
             continue
         if reply.has_doubt and reply.doubted(cue.start(), wide=False):
@@ -354,7 +353,7 @@ def _part_of_text(reply: Reply) -> _Outcome:
     """The reply is short, and part of exactly one option's text."""
     if len(reply.text) > 120 or reply.mentions or reply.refusal is not None:
         return None
-    words = _WORD.findall(reply.lowered)
+    words = WORD.findall(reply.lowered)
     if not words or len(words) > 12 or not any(len(word) > 3 for word in words):
         return None
     if len(words) == 1 and words[0] in ("none", "neither", "both", "nothing"):
@@ -363,7 +362,7 @@ def _part_of_text(reply: Reply) -> _Outcome:
     holders = [
         letter
         for letter, text in reply.options.texts.items()
-        if part in f" {' '.join(_WORD.findall(answer_text.lower(text)))} "
+        if part in f" {' '.join(WORD.findall(answer_text.lower(text)))} "
     ]
     return holders[0] if len(holders) == 1 else None
 

@@ -8,7 +8,8 @@ from dataclasses import dataclass, field
 from functools import cached_property
 
 from video_reasoning.metrics import _answer_wording as wording
-from video_reasoning.metrics._answer_mentions import Mention, Options
+from video_reasoning.metrics._answer_mentions import Mention, find_mentions
+from video_reasoning.metrics._answer_options import Options
 from video_reasoning.metrics._answer_text import lower
 
 
@@ -46,7 +47,7 @@ class Reply:
     @cached_property
     def mentions(self) -> list[Mention]:
         """Every place that names an option."""
-        return self.options.mentions(self.text, self.lowered)
+        return find_mentions(self.text, self.lowered, self.options)
 
     @cached_property
     def rest(self) -> str:

@@ -43,6 +43,7 @@ _LATEX_STYLE = re.compile(
     r"\\(?:text(?:bf|it|rm|sf|tt)?|math(?:bf|it|rm|sf|tt)|mbox|rm|bf|emph)\s{0,3}\{([^{}]{0,200})\}"
 )
 _LATEX_SPACE = re.compile(r"\\[()\[\],;!]|\\quad\b|\$")
+_LONG_GAP = re.compile(r"[^\S\n]{4,}|\n{4,}")
 _END_TOKENS = re.compile(
     r"</?s>|<eos>|<pad>|<unk>|<end_of_turn>|<\|(?!begin_of_box|end_of_box)[^<>|]{1,40}\|>"
     r"|\[/?INST\]|\[END\]|(?<=\s)END(?=[\s.]*$)",
@@ -70,7 +71,7 @@ def normalise(response: str) -> str:
     if "<" in text:
         text = _STRONG_HTML.sub("**", text)
         text = _HTML.sub(" ", text)
-    return text.strip()
+    return _LONG_GAP.sub(lambda gap: gap.group()[:3], text.strip())
 
 
 def lower(text: str) -> str:

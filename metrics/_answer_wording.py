@@ -288,16 +288,14 @@ NO_PRONOUN = frozenset(
     )
 )
 # "Person B", "vitamin C": a name, no answer.
-NAMED = re.compile(
-    rf"{_LEFT}(?:"
-    + words(r"""
+NAMED = frozenset(
+    words(r"""
 person|people|player|team|man|woman|boy|girl|child|actor|subject|individual|character|object
 ball|cube|box|car|vehicle|frame|frames|image|picture|video|clip|scene|shot|camera|point|position
 location|spot|area|zone|region|side|line|path|figure|part|step|phase|stage|section|segment|panel
 vitamin|plan|class|grade|group|type|category|level|version|model|hepatitis|block|item|label|marker
 key|note|string|chord|variable|string|view|track|lane|row|column|gate|door|room|building|runner
-""")
-    + r")s?[\s\"'(]*$"
+""").split("|")
 )
 # "in C", "to B": a place or a key, unless it is announced.
 PLACE_BEFORE = re.compile(
@@ -337,11 +335,16 @@ FIRST_PERSON = re.compile(rf"{_LEFT}(?:i|we|let's|let me|let us|my|i'd|i'll|i'm)
 ASKS = re.compile(
     rf"{_LEFT}(?:is|was|could|would|might|should|can|may|does|isn't)\s+(?:the|it|that|this)?\s*(?:\w+\s+)?$"
 )
-OPTION_BEFORE = re.compile(
-    rf"(?:{_LEFT}(?:options?|choices?|(?P<answer>answers?)|letters?|alternatives?|statements?|opción|opcion|opção"
-    r"|option|alternativa|opzione|вариант|варианта|варианту|ответ|variante|lettre|letra|buchstabe)"
-    r"|选项|選項|选|選|答案|選択肢|선택지|보기|الخيار|گزینه)[\s:(\"'*_`\[#-]*$"
+# "option B", "选项B": the letter is meant, whatever follows it.
+OPTION_BEFORE = frozenset(
+    words(r"""
+option|options|choice|choices|letter|letters|alternative|alternatives|statement|statements
+opción|opcion|opção|alternativa|opzione|вариант|варианта|варианту|variante|lettre|letra|buchstabe
+الخيار|گزینه|보기|선택지|ответ
+""").split("|")
 )
+ANSWER_BEFORE = frozenset(("answer", "answers"))
+CJK_OPTION_BEFORE = ("选项", "選項", "选", "選", "答案", "選択肢", "선택지", "보기")
 # Beside an option's text these do not make it part of a longer option.
 LIGHT_WORDS = frozenset(
     ("the", "a", "an", "to", "of", "in", "on", "at", "is", "are", "from", "by", "with", "it")

@@ -18,10 +18,10 @@ _BOTH = re.compile(
     r"|\bno\b[\s\"'*)]{0,4}(?:/|\||,?\s?\b(?:or|and)\b)[\s\"'*(]{0,4}\byes\b"
 )
 _LEADING = re.compile(
-    rf"[\W_]*(?:(?:(?:well|okay|ok|sure|hmm|oh)[\s,.!]+)?)[\W_]*"
+    rf"[\W_]{{0,12}}(?:(?:well|okay|ok|sure|hmm|oh)[\s,.!]{{1,4}})?[\W_]{{0,4}}"
     rf"(?:(?P<yes>{_YES})|(?P<no>{_NO}))"
-    rf"(?=[\s\"'*_)`\]]*(?:[.,;:!\n]|-(?!\w)|$)"
-    rf"|[\s\"'*_)`\]]+(?:the|this|that|these|it|he|she|they|his|her|there|because|as|since|in|i|we|you"
+    rf"(?=[\s\"'*_)`\]]{{0,8}}(?:[.,;:!\n]|-(?!\w)|$)"
+    rf"|[\s\"'*_)`\]]{{1,8}}(?:the|this|that|these|it|he|she|they|his|her|there|because|as|since|in|i|we|you"
     rf"|based|given|according|although|while|a|an|not|explanation|end)\b)"
 )
 _YES_NO_CUE = re.compile(
@@ -33,7 +33,9 @@ _YES_NO_CUE = re.compile(
     r"(?![a-zà-ÿ])|[是为は은는]){0,30})"
     r"(?P<word>yes|no|true|false|是|否|да|нет|oui|non|sí|ja|nein|sim|não)(?![\w'-])"
 )
-_NO_STOP = re.compile(r"[\"'*_)`\]\s]*(?:[.,;:!?)}\]\n]|-(?!\w)|$|because|as\b|since|the\b|end\b)")
+_NO_STOP = re.compile(
+    r"[\"'*_)`\]\s]{0,8}(?:[.,;:!?)}\]\n]|-(?!\w)|$|because|as\b|since|the\b|end\b)"
+)
 _VERDICT = re.compile(
     r"(?<![a-z])(?:hypothesis|statement|claim|assertion|proposition|description|assumption)(?![a-z])"
     r"[\"'*_\s]{0,4}(?P<mid>(?:(?:does|do|did|is|was|seems|appears|can|could|would|to|be|not|n't"

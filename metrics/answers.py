@@ -23,7 +23,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from video_reasoning.metrics._answer_choice import choose
-from video_reasoning.metrics._answer_mentions import compile_options
+from video_reasoning.metrics._answer_options import compile_options
 from video_reasoning.metrics._answer_reply import Answer
 from video_reasoning.metrics._answer_text import normalise
 from video_reasoning.metrics._answer_yes_no import choose_yes_no

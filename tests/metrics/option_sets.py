@@ -1,0 +1,101 @@
+"""Options in the style of the benchmarks' own, and some that are hard to read."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+OPTION_SETS: dict[str, Mapping[str, str] | Sequence[str]] = {
+    "directions": ["Left.", "Right.", "Up.", "Down.", "Not moving at all"],
+    "nested directions": [
+        "Left.",
+        "Not moving at all",
+        "First to the left then to the right.",
+        "Right.",
+        "First to the right then to the left.",
+    ],
+    "double directions": [
+        "Downwards then leftwards.",
+        "Downwards then rightwards.",
+        "Leftwards then downwards.",
+        "Rightwards then leftwards.",
+        "Upwards then leftwards.",
+        "Upwards then rightwards.",
+    ],
+    "moving": [
+        "Moving Down then Up",
+        "Moving Down.",
+        "Moving Up then Down.",
+        "Moving Up.",
+        "Not moving at all.",
+    ],
+    "camera": ["Away from the camera.", "No movement.", "Towards the camera."],
+    "rotation": [
+        "Clockwise then counter-clockwise.",
+        "Clockwise throughout.",
+        "Counter-clockwise then clockwise.",
+        "Counter-clockwise throughout.",
+        "No rotation.",
+    ],
+    "velocity": ["Accelerating.", "Constant speed.", "Decelerating.", "Not moving at all."],
+    "gradual": [
+        "Decreasing gradually then speeds up.",
+        "Decreasing gradually.",
+        "Increasing gradually then slows down.",
+        "Increasing gradually.",
+        "Remains Constant.",
+    ],
+    "counts from 0": ["0", "1", "2", "3", "4", "5"],
+    "counts from 1": ["1", "2", "3", "4", "5", "6"],
+    "large counts": ["0", "10", "1", "100", "12", "2"],
+    "number words": ["Two", "Three", "Four", "Twelve"],
+    "shapes": [
+        "Circle.",
+        "Diamond.",
+        "Not drawing at all.",
+        "Square/rectangle.",
+        "Trapezoid.",
+        "Triangle.",
+    ],
+    "instruments": [
+        "Both instruments begin simultaneously.",
+        "Neither instrument produces any sound.",
+        "Piano.",
+        "Violin.",
+    ],
+    "the left one": [
+        "The left one.",
+        "The middle one.",
+        "The right one.",
+        "None of them produces any sound.",
+        "All instruments sound at the same time.",
+    ],
+    "sentences": [
+        "A man slips on the ice and drops the cup he was holding.",
+        "A man throws the cup at the wall, and it breaks.",
+        "The dog jumps up and knocks the cup out of the man's hand.",
+    ],
+    "sentences with articles": [
+        "The ladder tips over, because the ground isn't level.",
+        "A boy loses his balance and falls into the water.",
+        "An older woman catches the boy before he falls.",
+    ],
+    "causal": [
+        "C takes the pan off the stove",
+        "C adds oil to the pan",
+        "C stirs the vegetables with a spatula",
+        "C turns the heat down",
+        "C washes the cutting board in the sink",
+    ],
+    "articles": ["A ball", "A cup", "The box", "An apple", "A plate"],
+    "two": ["Yes", "No"],
+    "fragments": ["walks", "walks away", "walks away slowly", "runs"],
+    "nine": ["red", "green", "blue", "white", "black", "grey", "brown", "pink", "purple"],
+    "from C on": {"C": "Left.", "D": "Right.", "E": "Up."},
+    "small letters": {"a": "Left.", "b": "Right.", "c": "Up."},
+    "letters drawn": ["The letter M", "The letter N", "The letter O", "The letter P"],
+    "labelled": ["A. Left", "B. Right", "C. Up"],
+    "times": ["0.5 seconds", "1.5 seconds", "5 seconds", "15 seconds"],
+    "ranges": ["1-3", "4-6", "7-9", "10 or more"],
+    "other script": ["向左移动", "向右移动", "向上移动", "静止不动"],
+    "accents": ["À gauche", "À droite", "Vers le haut", "Immobile"],
+}

@@ -1,0 +1,1078 @@
+"""Ways in which models print an answer, as templates over one question's options.
+
+``{L}`` is the letter of the chosen option, ``{l}`` the same in lower case, ``{T}`` its text as
+the question has it, ``{t}`` its text in lower case without the full stop; ``{W}``, ``{w}``,
+``{U}`` and ``{u}`` are the same of another option. ``{list}`` is the whole list of options, one a
+line, ``{inline}`` the same in one line. One template a line; ``⏎`` is a line break.
+"""
+
+from __future__ import annotations
+
+
+def templates(table: str) -> list[str]:
+    return [line.replace("⏎", "\n") for line in table.strip("\n").split("\n")]
+
+
+LETTER = templates(r"""
+{L}
+{l}
+{L}.
+{l}.
+{L})
+({L})
+({l})
+[{L}]
+{{{L}}}
+<{L}>
+"{L}"
+'{L}'
+`{L}`
+*{L}*
+**{L}**
+**{L}.**
+**({L})**
+__{L}__
+# {L}
+> {L}
+- {L}
+: {L}
+⏎{L}⏎
+{L}!
+{L},
+{L};
+{L}:
+{L}⏎⏎
+ {L}
+{L}</s>
+{L}<|im_end|>
+{L}<|endoftext|>
+{L}<|eot_id|>
+{L} END
+Option {L}
+option {L}.
+Option ({L})
+Option: {L}
+OPTION {L}
+**Option {L}**
+Choice {L}
+Choice: {L}
+Letter {L}
+Letter: {L}
+Answer {L}
+Answer: {L}
+Answer: {L}.
+Answer:{L}
+Answer: ({L})
+Answer: **{L}**
+**Answer: {L}**
+**Answer:** {L}
+**Answer**: {L}
+*Answer*: {L}
+Answer:⏎{L}
+Answer:⏎⏎**{L}**
+Answer - {L}
+Answer = {L}
+Answer -> {L}
+ANSWER: {L}
+answer: {l}
+answer: {L}
+Ans: {L}
+Ans. {L}
+A: {L}
+### Answer: {L}
+### Answer⏎{L}
+## Final Answer⏎⏎**{L}**
+Final answer: {L}
+Final Answer: {L}.
+**Final Answer:** {L}
+**Final Answer**: **{L}**
+Final answer: **({L})**
+The final answer is {L}.
+The final answer is: {L}
+The final answer is $\boxed{{{L}}}$.
+\boxed{{{L}}}
+$\boxed{{{L}}}$
+$$\boxed{{\text{{{L}}}}}$$
+\(\boxed{{{L}}}\)
+\[⏎\boxed{{\textbf{{{L}}}}}⏎\]
+The final answer is \boxed{{{L}}}
+Answer is {L}
+Answer is {L}.
+answer is {l}
+The answer is {L}
+The answer is {L}.
+The answer is: {L}
+The answer is ({L}).
+The answer is '{L}'.
+The answer is "{L}."
+The answer is **{L}**.
+The answer is [{L}]
+The answer is option {L}.
+The answer is Option ({L})
+The answer is letter {L}.
+The answer is the letter {L}.
+The answer is choice {L}.
+The answer should be {L}.
+The answer would be {L}.
+The answer must be {L}.
+The answer is clearly {L}.
+The answer is most likely {L}.
+The answer is probably {L}
+The answer to the question is {L}.
+The answer to this question is ({L}).
+The answer, based on the video, is {L}.
+The answer I would give is {L}.
+The correct answer is {L}
+The correct answer is {L}.
+The correct answer is: {L}.
+The correct answer is ({L}).
+The correct answer is:⏎⏎{L}
+The correct answer is:⏎⏎**{L}**
+The correct answer is option {L}.
+The correct answer is therefore {L}.
+The correct answer would be {L}.
+The correct answer to the question is ({L}).
+Correct answer: {L}
+correct answer is {l}.
+The correct option is {L}.
+The correct option is ({L}).
+Correct option: {L}
+The correct choice is {L}.
+The right answer is {L}.
+The best answer is {L}.
+The best answer is ({L}).
+The best option is {L}.
+The best choice is option {L}.
+The most likely answer is {L}.
+The most appropriate answer is {L}.
+The most accurate answer is: {L}
+The most plausible option is ({L}).
+My answer is {L}.
+My answer: {L}
+My final answer is {L}.
+My choice is {L}.
+My best guess is {L}.
+My guess: {L}
+Our answer is {L}.
+So the answer is {L}.
+So, the answer is {L}.
+Thus, the answer is ({L}).
+Therefore, the answer is {L}.
+Therefore, the correct answer is {L}.
+Therefore, the correct answer is option {L}.
+Hence, the correct option is ({L}).
+Hence the answer is {L}
+Therefore, {L}.
+Therefore, {L} is the correct answer.
+So, {L}.
+So it is {L}.
+It is {L}.
+It's {L}.
+It's {L}!
+It must be {L}.
+It should be {L}.
+That would be {L}.
+This is {L}.
+I choose {L}.
+I choose option {L}.
+I would choose {L}.
+I would choose option {L}.
+I'd choose ({L}).
+I select {L}
+I will select option {L}.
+I pick {L}.
+I'll go with {L}.
+I would go with {L}.
+I'd go with option {L}.
+I'm going with {L}.
+Let's go with {L}.
+I'd say {L}.
+I would say {L}.
+I would say it's {L}.
+I guess {L}.
+I would guess {L}.
+I think {L}.
+I think it's {L}.
+I think the answer is {L}.
+I believe {L} is correct.
+I believe the answer is {L}.
+I believe the correct answer is ({L}).
+I'm confident that the answer is {L}.
+I am fairly certain the answer is {L}.
+{L} is correct.
+{L} is the correct answer.
+{L} is the answer.
+{L} is the right answer.
+{L} is the best answer.
+{L} is the most likely answer.
+{L} is right.
+({L}) is correct.
+({L}) is the correct option.
+"{L}" is the correct answer.
+**{L}** is the correct answer.
+Option {L} is correct.
+Option {L} is the correct answer.
+Option {L} is the best choice.
+Option {L} is the most plausible.
+Option ({L}) is the most likely.
+Option {L} seems to be the correct answer.
+Option {L} best describes the video.
+Option {L} most accurately describes what happens.
+Choice {L} is correct.
+Answer {L} is correct.
+Answer choice {L}
+Answer choice: {L}
+Answer option: {L}
+Answer letter: {L}
+Your Answer Letter: {L} END
+Your Answer Letter: {L}
+Your Answer Letter: {L} END.
+Your Answer Letter: ({L}) END
+Your Answer Letter: <{L}> END
+My Answer Letter: {L} END
+Answer Letter: **{L}** END
+Selected option: {L}
+Selected answer: {L}
+Selection: {L}
+Response: {L}
+Prediction: {L}
+Conclusion: {L}
+Result: {L}
+Solution: {L}
+Output: {L}
+Definitely {L}.
+Probably {L}.
+Most likely {L}.
+Clearly {L}.
+Sure! The answer is {L}.
+Sure, {L}.
+Okay, the answer is {L}.
+Certainly! The correct answer is {L}.
+Based on the video, the answer is {L}.
+Based on the frames provided, the correct answer is ({L}).
+Based on the video, the correct option is {L}
+According to the video, the answer is option {L}.
+From the frames, I would choose {L}.
+After careful analysis, the answer is {L}.
+Looking at the sequence of frames, the best answer is {L}.
+The video clearly shows that the answer is {L}.
+This corresponds to option {L}.
+This matches option {L}.
+The description that fits is {L}.
+The option that best describes the video is {L}.
+The statement that correctly explains what happens is {L}.
+The one that fits best is option {L}.
+The answer that matches the video is ({L}).
+Among the options, {L} is the most likely.
+Of the given options, ({L}) is the best match.
+<answer>{L}</answer>
+<answer> {L} </answer>
+<answer>({L})</answer>
+<answer>{L}.</answer>
+<answer>Option {L}</answer>
+<answer>{L}
+<Answer>{L}</Answer>
+<final_answer>{L}</final_answer>
+<CONCLUSION> {L} </CONCLUSION>
+<CONCLUSION> The answer is {L}. </CONCLUSION>
+<|begin_of_box|>{L}<|end_of_box|>
+{{"answer": "{L}"}}
+{{'answer': '{L}'}}
+{{"Answer": "({L})"}}
+{{"answer":"{L}","confidence":0.9}}
+{{"choice": "{L}"}}
+{{"final_answer": "{L}"}}
+{{"option": "{L}"}}
+{{"letter": "{L}"}}
+```json⏎{{"answer": "{L}"}}⏎```
+```⏎{L}⏎```
+```json⏎{{⏎  "reasoning": "The motion is visible.",⏎  "answer": "{L}"⏎}}⏎```
+{{"explanation": "It can be seen in the frames.", "answer": "{L}"}}
+answer = "{L}"
+print("{L}")
+ASSISTANT: {L}
+Assistant: {L}
+assistant⏎{L}
+USER: What happens? ASSISTANT: {L}
+Q: What happens?⏎A: {L}
+Question: What happens?⏎Answer: {L}
+Question: What happens? Answer: {L}
+<b>{L}</b>
+<strong>Answer: {L}</strong>
+<p>The answer is <b>{L}</b>.</p>
+The answer is <b>{L}</b>
+{L} because it is what the video shows.
+{L}, because it is what the video shows.
+({L}) because it is what the video shows.
+{L} as seen in the last frames.
+{L} since the frames show it.
+{L} - this is what the frames show.
+{L}. This is what the frames show.
+{L}. The frames show it clearly.
+{L}⏎The frames show it clearly.
+{L}⏎⏎Explanation: The frames show it clearly.
+{L}. Explanation: The frames show it clearly.
+{L} is what the video shows.
+{L} Explanation: the frames show it.
+Answer: {L} because a ball rolls.
+Answer: {L}. A person can be seen in the frames.
+Answer: {L}⏎Explanation: A person can be seen in the frames.
+Answer: {L}⏎⏎Reasoning: In the first frames, a person stands still.
+Answer: {L}, as a person can be seen.
+The answer is {L} because the man drops a ball.
+The answer is {L} as the man drops a ball.
+The answer is {L}, since a man drops a ball.
+The answer is {L}. A man drops a ball.
+The correct answer is {L}. I hope this helps!
+The correct answer is {L}. Let me know if you have any other questions.
+A person moves, so the answer is {L}
+A person moves, so the answer is {L}.
+A person is seen in the video. The answer is {L}.
+A close look at the frames suggests that the answer is {L}.
+I can see a person in the video. I think the answer is {L}.
+I looked at each frame. {L}.
+In the video, a person can be seen.⏎⏎{L}
+In the video, a person can be seen.⏎⏎{L}.
+In the video, a person can be seen.⏎⏎**{L}**
+In the video, a person can be seen.⏎⏎({L})
+In the video, a person can be seen.⏎⏎Answer: {L}
+In the video, a person can be seen. Answer: {L}
+In the video, a person can be seen. So {L}.
+In the video, a person can be seen, so {L}.
+In the video, a person can be seen. Therefore, {L}.
+In the video, a person can be seen. {L}
+In the video, a person can be seen ({L}).
+In the video, a person can be seen, which corresponds to option {L}.
+In the video, a person can be seen, which matches ({L}).
+In the video, a person can be seen => {L}
+In the video, a person can be seen. → {L}
+Let's think step by step. A person is seen in frame 1. In frame 8 the scene changes. So the answer is {L}.
+Step 1: Look at the frames.⏎Step 2: Compare them.⏎Step 3: Decide.⏎⏎Final answer: {L}
+1. A person enters.⏎2. A dog barks.⏎⏎The answer is {L}.
+- A person enters.⏎- A dog barks.⏎⏎Answer: **{L}**
+**Reasoning:** A dog barks.⏎⏎**Answer:** {L}
+Reasoning: A dog barks. Answer: {L}
+Explanation: A dog barks.⏎Answer: {L}
+Rationale: A dog barks, and a man turns. The answer is ({L}).
+I'm not entirely sure, but I think the answer is {L}.
+I'm not sure, but my best guess is {L}.
+I cannot see the whole video, but the answer is probably {L}.
+It is difficult to determine, but the most likely answer is {L}.
+While it is hard to tell, I would choose {L}.
+Although the frames do not show everything, the answer is {L}.
+If I had to guess, I would say {L}.
+It is not entirely clear. However, the best answer is {L}.
+There is no doubt that the answer is {L}.
+Without a doubt, the answer is {L}.
+<think>The man moves. Maybe it is {W}? No, wait.</think>⏎⏎{L}
+<think>The answer could be {W}.</think>The answer is {L}.
+<think>⏎The answer is {W}. Wait, no.⏎</think>⏎⏎<answer>{L}</answer>
+<think>Hmm, option {W} or {L}.</think>⏎⏎**Answer: {L}**
+The answer is {W}? No.</think>⏎{L}
+<think></think>{L}
+<think>⏎⏎</think>⏎⏎{L}
+◁think▷Maybe {W}.◁/think▷**{L}**
+<thinking>Perhaps {W}.</thinking>⏎{L}
+<reasoning>Perhaps {W}.</reasoning><answer>{L}</answer>
+<SUMMARY> I look. </SUMMARY><CAPTION> A man. </CAPTION><REASONING> Maybe {W}. </REASONING><CONCLUSION> {L} </CONCLUSION>
+<|begin_of_thought|>Perhaps {W}.<|end_of_thought|><|begin_of_solution|>The answer is {L}.<|end_of_solution|>
+It's not {W}, it's {L}.
+It is not {W} but {L}.
+Not {W}. {L}.
+The answer is not {W} but {L}.
+The answer is not {W}. The answer is {L}.
+The answer is {L}, not {W}.
+The answer is {L} rather than {W}.
+The answer is {L}, and not {W}.
+At first I thought {W}, but the answer is {L}.
+At first the answer seems to be {W}, but the correct answer is {L}.
+Initially I chose {W}. On reflection, I choose {L}.
+Wait, actually the answer is {L}, not {W}.
+Option {W} is incorrect. Option {L} is correct.
+Option {L} is correct. Option {W} is incorrect.
+{W} is wrong, so the answer is {L}.
+{W} is not correct. {L} is correct.
+({W}) is wrong because it is not seen. ({L}) is right.
+{L} is correct because {W} is not seen in the video.
+({L}) because ({W}) is not seen.
+({L}). Option ({W}) can be ruled out.
+Eliminating {W}, the answer is {L}.
+We can rule out {W}. The answer must be {L}.
+Option {W} does not match the video, so I choose {L}.
+{L} is more likely than {W}.
+Between {W} and {L}, I would choose {L}.
+It is either {W} or {L}. The answer is {L}.
+It could be {W} or {L}, but I'd go with {L}.
+The answer is {L}.⏎⏎Option {W} is wrong because it is not shown.
+Answer: {L}⏎⏎Option {W} is not supported by the frames.
+Answer: {L}⏎If the answer were {W}, the motion would be different.
+{L}⏎⏎Option {W} is incorrect because it does not match the frames.
+{list}⏎{L}
+{list}⏎⏎{L}.
+{list}⏎Answer: {L}
+{list}⏎⏎The answer is {L}.
+{list}⏎⏎**{L}**
+Options:⏎{list}⏎⏎Answer: {L}
+Question: What happens?⏎Options:⏎{list}⏎Answer: {L}
+Select the description:⏎{list}⏎⏎The correct answer is ({L}).
+{inline}⏎{L}
+{inline} Answer: {L}
+The options are {inline} The answer is {L}.
+Choose the best answer: {inline} I choose {L}.
+""")
+
+# The letter together with the option's text.
+LETTER_AND_TEXT = templates(r"""
+{L}. {T}
+{L}) {T}
+({L}) {T}
+[{L}] {T}
+{L}: {T}
+{L} {T}
+{L} - {T}
+{L}, {T}
+{L} ({T})
+{L}⏎{T}
+{L}.⏎{T}
+{L}.{T}
+{L}. {t}
+{L}: {t}
+({L}) {t}
+'{L}': {T}
+'{L}': '{T}'
+"{L}": "{T}"
+{{'{L}': '{T}'}}
+{{"{L}": "{T}"}}
+{L}: "{T}"
+"{L}. {T}"
+"({L}) {T}"
+**{L}. {T}**
+**{L}) {T}**
+**({L}) {T}**
+**{L}**. {T}
+**{L}.** {T}
+**{L}:** {T}
+**{L}: {T}**
+**{L}** {T}
+**{L}** - {T}
+__{L}. {T}__
+*{L}. {T}*
+`{L}. {T}`
+- {L}. {T}
+- **{L}. {T}**
+* ({L}) {T}
+> {L}. {T}
+### {L}. {T}
+Option {L}: {T}
+Option {L}. {T}
+Option {L} - {T}
+Option {L} ({T})
+Option ({L}): {T}
+**Option {L}: {T}**
+**Option {L}:** {T}
+Option {L}, {t}
+Option {L}, "{T}"
+Choice {L}: {T}
+Answer: {L}. {T}
+Answer: {L}) {T}
+Answer: ({L}) {T}
+Answer: {L}: {T}
+Answer: {L} - {T}
+Answer: {L} ({T})
+Answer: {L}, {t}
+Answer: '{L}': '{T}'
+Answer: **{L}. {T}**
+**Answer: {L}. {T}**
+**Answer:** {L}. {T}
+**Answer:** ({L}) {T}
+Answer:⏎{L}. {T}
+Answer:⏎⏎**{L}. {T}**
+Answer: Option {L}: {T}
+The answer is {L}. {T}
+The answer is {L}: {T}
+The answer is {L}, {t}.
+The answer is {L} ({t}).
+The answer is {L}) {T}
+The answer is ({L}) {T}
+The answer is "{L}. {T}"
+The answer is **{L}. {T}**
+The answer is '{L}': '{T}'.
+The answer is option {L}: {T}
+The answer is option {L}, {t}.
+The answer is option {L} ({t}).
+The correct answer is {L}. {T}
+The correct answer is ({L}) {T}
+The correct answer is:⏎⏎{L}. {T}
+The correct answer is:⏎⏎**{L}. {T}**
+The correct answer is **{L}: {T}**
+The correct answer is option {L}. {T}
+The correct option is {L}: {T}
+The correct option is **{L}: {T}**.
+The correct option is "{L}. {T}"
+Correct answer: {L}. {T}
+Final answer: {L}. {T}
+**Final Answer:** {L}. {T}
+My answer is {L}. {T}
+The best answer is ({L}) {t}.
+The final answer is \boxed{{{L}. {T}}}
+\boxed{{{L}. {T}}}
+\boxed{{\text{{{L}. {T}}}}}
+$\boxed{{\text{{({L}) {T}}}}}$
+<answer>{L}. {T}</answer>
+<answer>({L}) {T}</answer>
+<CONCLUSION> {L}. {T} </CONCLUSION>
+{{"answer": "{L}. {T}"}}
+{{"answer": "{L}: {T}"}}
+{{"answer": "{L}", "text": "{T}"}}
+{{"answer": "({L}) {T}", "reason": "It is seen."}}
+```json⏎{{"answer": "{L}. {T}"}}⏎```
+I choose {L}. {T}
+I would choose option {L}: {T}
+I'd go with ({L}) {t}.
+I think the answer is {L}. {T}
+I believe it is {L}. {T}
+So the answer is {L}. {T}
+Therefore, the answer is {L}. {T}
+Therefore, the correct answer is {L}: {T}
+Therefore, the correct answer is ({L}) {T}
+Based on the video, the answer is {L}. {T}
+Based on the frames, the correct answer is **{L}. {T}**
+According to the video, the answer is ({L}) {T}
+{L}. {T} is correct.
+{L}. {T} is the correct answer.
+({L}) {T} is the correct answer.
+"{L}. {T}" is the correct answer.
+Option {L}, "{T}", is correct.
+Option {L} ({t}) is the correct answer.
+Option {L}: "{T}" is the best description.
+The description that indicates what happened is {L}. {T}
+The description that correctly explains what happens in this video is: {L}. {T}
+Your Answer Letter: {L}. {T} END
+A person is seen. The answer is {L}. {T}
+A person is seen in the video.⏎⏎{L}. {T}
+A person is seen in the video.⏎⏎**{L}. {T}**
+A person is seen in the video.⏎⏎({L}) {T}
+A person is seen in the video.⏎⏎Answer: {L}. {T}
+A person is seen in the video.⏎⏎The correct answer is:⏎⏎**{L}. {T}**
+A person is seen in the video, which corresponds to option {L}: {T}
+{L}. {T}⏎⏎Explanation: the frames show it clearly.
+{L}. {T}⏎The frames show it clearly.
+{L}. {T}⏎⏎A person is seen in the video.
+{L}. {T} This is seen in the last frames.
+{L}: {T} - the frames show it.
+({L}) {T}, because the frames show it.
+{L}. {T} because option {W} is not seen.
+{L}. {T}⏎⏎The other options are incorrect: {W}. {U} is not shown.
+{L}. {T}⏎⏎Option {W} is wrong: the frames do not show it.
+The answer is {L}. {T}⏎⏎Option {W} ("{U}") is incorrect.
+The answer is {L}. {T}, not {W}. {U}
+The answer is ({L}) {T}. It is not ({W}) {U}
+It is not {W}. {U}⏎It is {L}. {T}
+{W}. {U} is incorrect. {L}. {T} is correct.
+({W}) {U}: incorrect.⏎({L}) {T}: correct.
+<think>It could be {W}. {U}</think>⏎{L}. {T}
+<think>{list}⏎Perhaps {W}.</think>⏎⏎**{L}. {T}**
+{list}⏎⏎{L}. {T}
+{list}⏎⏎Answer: {L}. {T}
+{list}⏎⏎The correct answer is **{L}. {T}**
+{inline}⏎Answer: {L}. {T}
+{inline}⏎{L}. {T}
+ASSISTANT: {L}. {T}
+Assistant: ({L}) {T}
+{L}. {T}</s>
+{L}. {T}<|im_end|>
+Sure! The answer is {L}. {T}
+Q: What happens?⏎A: ({L}) {T}
+""")
+
+# The option's text and no letter.
+TEXT = templates(r"""
+{T}
+{t}
+{t}.
+ {T}
+{T}⏎
+"{T}"
+'{T}'
+**{T}**
+*{T}*
+`{T}`
+- {T}
+{T}</s>
+{T}<|im_end|>
+Answer: {T}
+Answer: {t}
+Answer: {t}.
+Answer: "{T}"
+Answer: **{T}**
+**Answer: {T}**
+**Answer:** {T}
+Answer:⏎{T}
+The answer is {T}
+The answer is {t}.
+The answer is: {T}
+The answer is "{T}"
+The answer is "{t}".
+The answer is **{T}**
+The answer is that it is "{t}".
+The correct answer is {t}.
+The correct answer is: {T}
+The correct answer is "{T}"
+The correct answer is **{T}**
+The correct answer is:⏎⏎**{T}**
+The correct option is {t}.
+The correct option is "{T}".
+The best answer is {t}.
+The most likely answer is {t}.
+The final answer is {t}.
+Final answer: {T}
+**Final Answer:** {T}
+My answer is {t}.
+My answer: {T}
+I choose "{T}"
+I would choose {t}.
+I'd go with {t}.
+I would say {t}.
+I think the answer is {t}.
+I believe the correct answer is {t}.
+So the answer is {t}.
+Therefore, the answer is {t}.
+Therefore, the correct answer is: {T}
+Based on the video, the answer is {t}.
+Based on the frames, the correct answer is "{T}"
+According to the video, the correct option is: {T}
+A person is seen, so the answer is {t}.
+A person is seen in the video. The answer is {t}.
+A person is seen in the video.⏎⏎Answer: {T}
+A person is seen in the video.⏎⏎{T}
+A person is seen in the video.⏎⏎**{T}**
+"{T}" is the correct answer.
+"{T}" is correct.
+\boxed{{{T}}}
+\boxed{{\text{{{T}}}}}
+The final answer is $\boxed{{\text{{{T}}}}}$
+<answer>{T}</answer>
+<answer>{t}</answer>
+<CONCLUSION>{T}</CONCLUSION>
+<|begin_of_box|>{T}<|end_of_box|>
+{{"answer": "{T}"}}
+{{"answer": "{t}"}}
+{{"choice": "{T}"}}
+```json⏎{{"answer": "{T}"}}⏎```
+Your Answer: {T} END
+Prediction: {T}
+ASSISTANT: {T}
+Question: What happens?⏎Answer: {T}
+Q: What happens?⏎A: {T}
+<think>It may be "{U}".</think>⏎⏎{T}
+<think>Is it "{U}"? No, wait.</think>⏎The answer is {t}.
+The answer is "{T}", not "{U}".
+It is not "{U}". It is "{T}".
+The answer is not "{U}" but "{T}".
+"{U}" is incorrect. "{T}" is correct.
+At first I thought "{U}", but the answer is "{T}".
+I'm not sure, but I think the answer is {t}.
+It is hard to tell, but the most likely answer is {t}.
+{list}⏎⏎{T}
+{list}⏎⏎The answer is {t}.
+{inline}⏎Answer: {T}
+Options:⏎{list}⏎⏎Answer: {T}
+""")
+
+# Other languages and scripts; the letter stays Latin.
+OTHER_LANGUAGES = templates(r"""
+答案是{L}
+答案是 {L}。
+答案：{L}
+答案: {L}
+答案为{L}。
+答案选{L}
+正确答案是{L}。
+正确答案是：{L}
+正确答案为 {L}
+正确选项是{L}
+正确的选项是{L}。
+所以答案是{L}。
+因此，答案是{L}。
+因此选择{L}。
+故选{L}。
+故选：{L}
+应选{L}
+选{L}
+选 {L}。
+我选择{L}。
+选择 {L}
+选项{L}
+选项 {L} 是正确的。
+选项{L}正确
+{L}选项
+{L}选项是正确的。
+{L}。
+（{L}）
+【{L}】
+「{L}」
+《{L}》
+答案：（{L}）
+答案：【{L}】
+根据视频，答案是{L}。
+根据视频内容，正确答案是 {L}。
+视频中，一个人在移动。因此，正确答案是{L}。
+不是{W}，而是{L}。
+答案不是{W}，答案是{L}。
+正解は{L}です。
+答えは{L}です。
+答えは {L} です
+答え：{L}
+正解：{L}
+正解は「{L}」です。
+選択肢{L}
+{L}です。
+{L}が正解です。
+정답은 {L}
+정답은 {L}입니다.
+정답은 {L}번입니다.
+정답: {L}
+정답 : {L}
+답은 {L}입니다.
+답: {L}
+{L}입니다.
+{L}가 정답입니다.
+Ответ: {L}
+Ответ: {L}.
+Ответ — {L}
+Правильный ответ: {L}
+Правильный ответ — {L}.
+Правильный ответ: вариант {L}
+Правильный вариант: {L}
+Ответ - вариант {L}.
+Відповідь: {L}
+La respuesta es {L}.
+La respuesta correcta es {L}.
+La respuesta correcta es la {L}.
+La respuesta correcta es la opción {L}.
+La opción correcta es {L}.
+La opción correcta es la {L}.
+Respuesta: {L}
+Opción {L}
+La réponse est {L}.
+La réponse correcte est {L}.
+La bonne réponse est {L}.
+La bonne réponse est la {L}.
+La réponse est l'option {L}.
+Réponse : {L}
+Réponse: {L}
+Option {L}.
+Die Antwort ist {L}.
+Die richtige Antwort ist {L}.
+Die richtige Antwort lautet {L}.
+Die richtige Antwort ist Option {L}.
+Antwort: {L}
+Richtig ist {L}.
+La risposta è {L}.
+La risposta corretta è {L}.
+La risposta corretta è la {L}.
+Risposta: {L}
+L'opzione corretta è {L}.
+A resposta é {L}.
+A resposta correta é {L}.
+A resposta correta é a {L}.
+A resposta correta é a opção {L}.
+A alternativa correta é {L}.
+A alternativa correta é a {L}.
+Resposta: {L}
+Het juiste antwoord is {L}.
+Het antwoord is {L}.
+Antwoord: {L}
+Svaret är {L}.
+Svar: {L}
+Svaret er {L}.
+Cevap: {L}
+Doğru cevap: {L}
+Doğru cevap {L}
+Jawaban: {L}
+Jawabannya adalah {L}.
+Jawaban yang benar adalah {L}.
+Đáp án: {L}
+Đáp án là {L}.
+Đáp án đúng là {L}.
+Câu trả lời là {L}.
+คำตอบ: {L}
+คำตอบคือ {L}
+คำตอบที่ถูกต้องคือ {L}
+ข้อ {L}
+उत्तर: {L}
+सही उत्तर {L} है।
+सही उत्तर है: {L}
+উত্তর: {L}
+الإجابة: {L}
+الإجابة هي {L}
+الإجابة الصحيحة هي {L}
+الإجابة الصحيحة هي: ({L})
+الجواب: {L}
+الجواب هو {L}.
+الخيار {L}
+الخيار الصحيح هو {L}
+پاسخ: {L}
+پاسخ صحیح گزینه {L} است.
+گزینه {L}
+התשובה היא {L}
+תשובה: {L}
+התשובה הנכונה היא {L}.
+Απάντηση: {L}
+Η απάντηση είναι {L}.
+Η σωστή απάντηση είναι {L}.
+Odpowiedź: {L}
+Poprawna odpowiedź to {L}.
+Odpověď: {L}
+Správná odpověď je {L}.
+Răspuns: {L}
+Răspunsul corect este {L}.
+Válasz: {L}
+A helyes válasz: {L}
+Vastaus: {L}
+""")
+
+# Nothing is chosen, whatever the options are.
+NO_CHOICE = templates(r"""
+
+ 
+⏎⏎
+.
+...
+?
+-
+**
+```
+""
+I don't know.
+I do not know.
+Do not know
+Don't know.
+I don't know the answer.
+I am not sure.
+I'm not sure about this one.
+Not sure.
+Unknown.
+Unclear.
+N/A
+n/a
+None
+None.
+None of the above.
+None of the above
+None of these options.
+None of the options is correct.
+None of the options match the video.
+None of the given options is correct.
+The answer is none of the above.
+No answer.
+No option is correct.
+There is no correct answer.
+Neither.
+Neither {L} nor {W}.
+Neither of the options.
+All of the above.
+Both {L} and {W}.
+{L} and {W}
+{L} or {W}
+{L}/{W}
+{L}, {W}
+{L} & {W}
+({L}) or ({W})
+({L}) and ({W})
+Either {L} or {W}.
+It is either {L} or {W}.
+It could be {L} or {W}.
+The answer is {L} or {W}.
+The answer is either {L} or {W}.
+The answer could be {L} or {W}.
+The answer could be either {L} or {W}, but it is unclear which.
+Answer: {L} or {W}
+Answer: {L}/{W}
+Answer: {L}, {W}
+Option {L} or option {W}.
+I can't decide between {L} and {W}.
+I cannot decide between {L} and {W}.
+I am torn between {L} and {W}.
+It is unclear whether the answer is {L} or {W}.
+I cannot tell whether it is {L} or {W}.
+I'm not sure whether it is {L}.
+I don't think it is {L}.
+I do not think the answer is {L}.
+It's not {L}.
+It is not {L}.
+It isn't {L}.
+Not {L}.
+Not {L}
+not {l}
+The answer is not {L}.
+The answer isn't {L}.
+The correct answer is not {L}.
+The answer cannot be {L}.
+The answer is definitely not {L}.
+{L} is incorrect.
+{L} is wrong.
+{L} is not correct.
+{L} is not the answer.
+({L}) is incorrect.
+Option {L} is incorrect.
+Option {L} is not correct.
+Option {L} can be ruled out.
+Option {L} is wrong because it does not match the video.
+We can rule out {L}.
+We can eliminate option {L}.
+I would not choose {L}.
+Not "{T}"
+It is not "{T}".
+It's not {t}.
+The answer is not "{T}".
+"{T}" is incorrect.
+"{T}" is wrong.
+I cannot see whether it is {t}.
+I cannot tell whether it is "{T}" or "{U}".
+I can't determine if it is {t}.
+It is impossible to tell whether it is {t} or {u}.
+It is unclear whether it is {t}.
+The video does not show whether it is {t}.
+The video doesn't show whether it is "{T}".
+There is no evidence for "{T}".
+I am unable to determine whether it is "{T}" or "{U}".
+I'm sorry, but I can't tell if it is {t}.
+I'm sorry, I can't help with that.
+I'm sorry, but I cannot view videos.
+I'm sorry, but I can't assist with that request.
+I am sorry, I am unable to answer this question.
+I apologize, but I cannot determine the answer.
+As an AI language model, I cannot watch videos.
+As an AI, I can't see the video. Please describe it.
+I can't see the video.
+I cannot see the video. Could you describe what happens?
+I cannot determine the answer from the given frames.
+I cannot determine the correct answer.
+I can't answer this question.
+I cannot answer.
+I am unable to view the video.
+I am unable to determine the answer.
+Unable to determine.
+Unable to answer the question.
+Cannot be determined.
+It cannot be determined from the video.
+It is not possible to determine the answer from the frames.
+It is impossible to determine the answer.
+The answer cannot be determined from the video.
+The answer is unclear.
+The answer is unknown.
+The answer is not clear from the video.
+The answer is not in the options.
+The correct answer is not listed.
+The question cannot be answered.
+The video does not provide enough information.
+The video does not provide enough information to answer the question.
+There is not enough information to determine the answer.
+Not enough information.
+Insufficient information.
+The frames are too blurry to answer.
+Please provide the video.
+Please provide more context so that I can choose between {L} and {W}.
+Could you please clarify the question?
+What do you mean?
+Sorry, I can't answer. A person may be in the video, but I cannot see it.
+I cannot tell. A person may be in the video.
+I can't tell from a single image.
+A person is in the video.
+A person is walking.
+A man and a woman are talking in a room.
+I see a person.
+I am looking at the frames.
+I would need more frames.
+The video shows a person.
+In the video, a person can be seen.
+The
+A person
+The answer is
+The answer is:
+The correct answer is
+Answer:
+Answer: 
+**Answer:**
+Option
+The best answer is the one that
+I think the answer is
+Let's think step by step.
+Let me analyze the video.
+Let me look at the frames one by one. In the first frame, a person stands.
+{list}
+{inline}
+Options:⏎{list}
+Options: {inline}
+The options are:⏎{list}
+The options are: {inline}
+Question: What happens?⏎Options:⏎{list}⏎Answer:
+Question: What happens? {inline} Answer:
+Please choose one of the options:⏎{list}
+Which of these is right?⏎{list}
+I cannot tell which one is right:⏎{list}
+I'm sorry, I cannot see the video. The options are:⏎{list}
+Z
+(Z)
+Z.
+Answer: Z
+The answer is Z.
+Option Z
+The answer is (Z).
+\boxed{{Z}}
+<answer>Z</answer>
+{{"answer": "Z"}}
+<answer></answer>
+{{"answer": ""}}
+{{"answer": null}}
+{{"answer": "None"}}
+{{"answer": "unknown"}}
+{{"answer": "I don't know"}}
+<answer>None of the above</answer>
+<answer>I cannot determine</answer>
+\boxed{{\text{{None}}}}
+\boxed{{}}
+<think>The answer is {L}. But wait, maybe {W}
+<think>Let me look at option {L}.
+<think>First, {t}? Or {u}? Let me
+<think>I cannot tell.</think>
+<think>Perhaps {L}.</think>I cannot determine the answer.
+<think>The answer is {L} or {W}.</think>⏎I don't know.
+<think></think>
+<reasoning>It may be {L}, or maybe {W}
+USER: What happens? ASSISTANT:
+I think, therefore I am.
+I, too, am not sure.
+U.S. and U.K.
+e.g. a.m. p.m.
+An A-frame, a T-shirt, a B-roll and a C-section.
+Grade A+, vitamin C and plan B.
+Person A pushes person B.
+抱歉，我无法确定。
+我不知道。
+无法确定答案。
+答案不是{L}。
+わかりません。
+申し訳ありませんが、動画を見ることができません。
+죄송합니다. 알 수 없습니다.
+Я не знаю.
+Не могу определить ответ.
+Извините, я не вижу видео.
+No puedo determinar la respuesta.
+No lo sé.
+La respuesta no es {L}.
+Je ne sais pas.
+Je ne peux pas voir la vidéo.
+Ich weiß es nicht.
+Die Antwort ist nicht {L}.
+Non lo so.
+Não sei.
+لا أعرف
+😀
+🤷
+1e400
+NaN
+null
+undefined
+""")
