@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from rich import box
 from rich.console import Group
 from rich.table import Table
 from rich.text import Text
@@ -38,12 +39,8 @@ ALL = "all"
 RATIOS = ("kappa_random", "kappa_handpicked", "tau", "rho")
 
 _TITLES = {
-    "acc_ordered16": "Acc, 16 frames in order",
-    "acc_shuffled16": "Acc, the same shuffled",
-    "acc_random1": "Acc, 1 random frame",
-    "acc_handpicked1": "Acc, 1 handpicked frame",
-    "kappa_random": "kappa over a random frame",
-    "kappa_handpicked": "kappa over the handpicked",
+    "kappa_random": "kappa random",
+    "kappa_handpicked": "kappa handpicked",
     "tau": "tau",
     "rho": "rho",
 }
@@ -242,7 +239,7 @@ def _evaluate(run: Run, task: str, level: float, draws: int) -> PrinciplesRun:
         notes.append(f"{answers.llm_extracted:,} answers were read by a language model.")
     limit = run.config.get("limit")
     if limit:
-        notes.append(f"The run was cut short with --limit {limit}.")
+        notes.append(f"The run was cut short with --limit {limit:g}.")
     return PrinciplesRun(run, parts, annotators, answers.llm_extracted, notes)
 
 
@@ -317,12 +314,12 @@ def _why_undefined(
     conditions = _TERMS.get(measure, (measure.removeprefix("acc_"),))
     absent = [name for name in conditions if name not in given]
     if "handpicked1" in absent:
-        return "no question has a pick"
+        return "no picks"
     if absent:
-        return f"{' and '.join(absent)} not run"
+        return f"no {' and '.join(absent)}"
     if not estimate.n:
-        return "no question was scored under all conditions"
-    return f"Acc({conditions[-1]}) is zero"
+        return "no question has all"
+    return f"Acc {conditions[-1]} is 0"
 
 
 def _annotators(asked: set[str], home: Path | None, notes: list[str]) -> dict[str, int]:
@@ -355,18 +352,25 @@ def paper_value(model: str, measure: str) -> float | None:
 
 
 def render(found: PrinciplesRun) -> Group:
-    """The run as a table, in the paper's unit (x100), for a terminal."""
+    """The run as a table, in the paper's unit (x100), for a terminal of 80 columns or more."""
     run = found.run
     level = next(iter(found.parts[0].measures.values())).level
     arguments = f" ({run.model_args})" if run.model_args else ""
-    table = Table(title=Text(f"{run.label}{arguments}, {run.date}"), title_justify="left")
+    table = Table(
+        title=Text(f"{run.label}{arguments}, {run.date}; x100"),
+        title_justify="left",
+        box=box.SIMPLE_HEAD,
+        show_edge=False,
+        pad_edge=False,
+        collapse_padding=True,
+    )
     table.add_column("part")
-    table.add_column("x100")
-    table.add_column("value", justify="right")
+    table.add_column("measure", no_wrap=True)
+    table.add_column("value", justify="right", no_wrap=True)
     table.add_column(f"{level:.0%} interval", justify="right")
-    table.add_column("rests on", justify="right")
+    table.add_column("n", justify="right")
     for model in PAPER_MODELS:
-        table.add_column(f"paper: {model}", justify="right")
+        table.add_column("paper:\n" + model.replace("-VL-", "-\nVL-"), justify="right")
     for part in found.parts:
         name = part.name
         for measure, estimate in part.measures.items():
@@ -377,7 +381,7 @@ def render(found: PrinciplesRun) -> Group:
             why = part.undefined.get(measure)
             table.add_row(
                 Text(name),
-                _TITLES[measure],
+                _TITLES.get(measure) or f"Acc {measure.removeprefix('acc_')}",
                 "undefined" if why else format_ratio(estimate.value),
                 why or _interval(estimate),
                 f"{estimate.n:,}",
@@ -406,8 +410,8 @@ def _counts(part: Part) -> str:
         return f"{sum(counts.values()):,}" + (f" ({', '.join(some)})" if some else "")
 
     return (
-        f"{part.name}: {part.questions:,} questions, {part.picked:,} with a pick, "
-        f"{part.left_out:,} left out, unparsed {listed(part.unparsed)}, "
+        f"{part.name}: questions {part.questions:,}, with a pick {part.picked:,}, "
+        f"left out {part.left_out:,}, unparsed {listed(part.unparsed)}, "
         f"missing {listed(part.missing)}"
     )
 
