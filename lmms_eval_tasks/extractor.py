@@ -160,8 +160,10 @@ class Extractor:
                 waiting.set_result(self._send(prompt))
                 with self._lock:
                     self._in_a_row = 0
-            except Exception as error:
-                waiting.set_exception(error)
+            except BaseException as error:
+                waiting.set_exception(error)  # whoever waits must not wait for ever
+                if not isinstance(error, Exception):
+                    raise
                 self._count(error)
         return waiting.result()
 
