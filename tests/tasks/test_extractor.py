@@ -6,6 +6,7 @@ import json
 import threading
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
@@ -49,8 +50,9 @@ class Server:
                 self.send_response(outer.status)
                 self.send_header("Content-Type", "application/json")
                 self.send_header("Content-Length", str(len(content)))
-                self.end_headers()
-                self.wfile.write(content)
+                with suppress(ConnectionError):  # who asked may have gone
+                    self.end_headers()
+                    self.wfile.write(content)
 
             def log_message(self, format: str, *args: Any) -> None:
                 """Nothing on the screen."""

@@ -37,10 +37,14 @@ SCORES: dict[str, dict[str, float | None]] = {
 
 
 def lines(scores: Scores) -> list[dict[str, Any]]:
-    written = []
+    written: list[dict[str, Any]] = []
     for condition, of_each in scores.items():
         for id_, score in of_each.items():
-            item = {"id": id_, "video": f"videos/{int(id_[1:]) // 2}.mp4", "condition": condition}
+            item: dict[str, Any] = {
+                "id": id_,
+                "video": f"videos/{int(id_[1:]) // 2}.mp4",
+                "condition": condition,
+            }
             if score is not None:
                 item["correct"] = score
             written.append(
@@ -114,8 +118,8 @@ def test_every_term_rests_on_its_questions(tmp_path: Path, questions: Path) -> N
 
 
 def test_what_is_undefined_says_why(tmp_path: Path, questions: Path) -> None:
-    never = dict.fromkeys(SCORES["random1"], 0.0)
-    scores = {"ordered16": SCORES["ordered16"], "random1": never}
+    never: dict[str, float | None] = dict.fromkeys(SCORES["random1"], 0.0)
+    scores: Scores = {"ordered16": SCORES["ordered16"], "random1": never}
     (found,) = evaluate([run(tmp_path, questions, scores)])
     assert found.parts[0].undefined == {
         "kappa_random": "Acc random1 is 0",
@@ -134,7 +138,11 @@ def test_what_is_undefined_says_why(tmp_path: Path, questions: Path) -> None:
 
 def test_missing_and_left_out_questions_are_counted(tmp_path: Path, questions: Path) -> None:
     without = {id_: score for id_, score in SCORES["random1"].items() if id_ != "q5"}
-    scores = {**SCORES, "shuffled16": {**SCORES["shuffled16"], "q4": None}, "random1": without}
+    scores: Scores = {
+        **SCORES,
+        "shuffled16": {**SCORES["shuffled16"], "q4": None},
+        "random1": without,
+    }
     (found,) = evaluate([run(tmp_path, questions, scores)])
     whole = found.parts[0]
     assert whole.left_out == 2 and whole.measures["tau"].n == 18
