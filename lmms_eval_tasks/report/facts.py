@@ -175,11 +175,16 @@ def problems(each: TaskNumbers) -> list[str]:
         sentences.append(f"{failed:,} responses could not be scored because of an error.")
     if log.problem:
         sentences.append(f"No questions beside the log, so no frames and no options: {log.problem}")
+    if log.changed:
+        sentences.append(
+            f"{len(log.changed):,} questions in {log.questions_file} are not the ones that were "
+            "asked: the store has changed since the run, so options, frames and what only the "
+            "store knows are left out."
+        )
     strangers = sum(item.id not in log.questions for item in log.items) if log.questions else 0
     if strangers:
         sentences.append(
-            f"{strangers:,} items are not among the questions in {log.questions_file}: the store "
-            "has changed since the run."
+            f"{strangers:,} items are not among the questions in {log.questions_file}."
         )
     sentences += _picks(each)
     whole = next((number for number in each.numbers if not number.group), None)

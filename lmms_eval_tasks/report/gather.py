@@ -35,6 +35,7 @@ _COLUMNS = (
     *_GROUPS[:-1],
     *_VARIATIONS,
 )
+_QUOTES = str.maketrans("", "", "\\'\"\n")
 _KEPT = 1500
 """Characters kept of the beginning and of the end of a response."""
 
@@ -96,6 +97,7 @@ class TaskLog:
         odd: the lines that were left out.
         questions: id -> row of the store's questions; empty where they are gone.
         questions_file: where they were read, or None.
+        changed: ids whose question in the store is not the one that was asked.
         problem: why the questions could not be read, or the empty text.
         example: the prompt of the first item.
     """
@@ -109,6 +111,7 @@ class TaskLog:
     odd: OddLines = field(default_factory=OddLines)
     questions: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     questions_file: Path | None = None
+    changed: set[str] = field(default_factory=set)
     problem: str = ""
     example: str = ""
 
@@ -199,13 +202,36 @@ def read_task(
         log.questions, log.questions_file = rows, file
     except StoreError as error:
         log.problem = str(error)
-    scores = _scores_beside(run, task)
+    _read_items(log)
+    if log.changed:  # what else looks the same may have other videos: the store is another one
+        log.questions, log.items, log.odd = {}, [], OddLines()
+        _read_items(log)
+    return log
+
+
+def _read_items(log: TaskLog) -> None:
+    scores = _scores_beside(log.run, log.task)
     for sample in read_samples(log.log, log.odd):
         if not log.items:
             log.example = sample.prompt
         question = log.questions.get(sample.id)
+        if question is not None and _other(sample, question):
+            log.changed.add(sample.id)
         log.items.append(_item(sample, question, scores.get(sample.id, {})))
-    return log
+
+
+def _other(sample: Sample, question: Mapping[str, Any]) -> bool:
+    """Whether the store's question is not the one that was asked: other options or answer.
+
+    Prompts may quote options, so that quotes and backslashes do not count.
+    """
+    answer, options = question.get("answer"), question.get("options") or []
+    if options and answer and sample.target and sample.target != answer:
+        return True
+    if not sample.prompt:
+        return False
+    prompt = sample.prompt.translate(_QUOTES)
+    return any(option.translate(_QUOTES) not in prompt for option in options)
 
 
 def _item(sample: Sample, question: Mapping[str, Any] | None, scores: Mapping[str, Any]) -> Item:
@@ -246,25 +272,23 @@ def _status(sample: Sample) -> str:
 
 
 def _groups(sample: Sample, question: Mapping[str, Any] | None) -> dict[str, str]:
-    """Breakdown -> value: from the question, else from what the log's items say."""
+    """Breakdown -> value: from the log, as the harness had it; else from the store."""
     groups = {}
     for name in _GROUPS:
-        value = (question or {}).get(name)
-        text = str(value) if value not in (None, "") else sample.group(name)
+        text = sample.group(name) or str((question or {}).get(name) or "")
         if text:
             groups[name] = text
     kind = str((question or {}).get("task") or "")
     if kind:
         groups["task"] = kind
-    if "demonstration_type" not in groups:
-        for name in _DEMONSTRATION_TYPES:
-            if sample.values.get(f"acc_{name}"):
-                groups["demonstration_type"] = name
+    for name in _DEMONSTRATION_TYPES:
+        if sample.values.get(f"acc_{name}"):
+            groups["demonstration_type"] = name
     for name in _VARIATIONS:
-        if question is not None and name in question:
-            groups[name] = "yes" if question[name] else "no"
-        elif f"acc_{name}" in sample.values:
+        if f"acc_{name}" in sample.values:
             groups[name] = "yes" if sample.values[f"acc_{name}"] else "no"
+        elif question is not None and name in question:
+            groups[name] = "yes" if question[name] else "no"
     return groups
 
 

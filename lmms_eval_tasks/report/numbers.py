@@ -28,6 +28,9 @@ LEVEL = 0.95
 DRAWS = 4000
 """Bootstrap draws: the ends of an interval then vary by less than a tenth of its width."""
 
+FEW_VIDEOS = 10
+"""Fewer clusters than these are too few for a bootstrap of an accuracy."""
+
 BREAKDOWNS = (
     "type",
     "difficulty",
@@ -197,17 +200,19 @@ def share(scores: Sequence[float], clusters: Sequence[Hashable]) -> tuple[Estima
     """An accuracy with its interval, and how that was made.
 
     Questions that each have a video of their own are independent: Wilson. Where videos have
-    several, whole videos are redrawn; where all are right or all wrong that has no width, and
-    the Wilson interval over as many videos stands in.
+    several, whole videos are redrawn. Over few videos, or where all are right or all wrong, the
+    redrawn accuracies spread too little: the Wilson interval over as many independent questions
+    as there are videos stands in, which is wide enough even if a video's questions are all alike.
     """
     videos = len(set(clusters))
     right = math.fsum(scores)
     if videos == len(scores):
         return wilson(int(right), len(scores), LEVEL), "Wilson"
-    if right in (0, len(scores)):
-        wide = wilson(videos if right else 0, videos, LEVEL)
-        estimate = Estimate(wide.value, wide.low, wide.high, LEVEL, len(scores), videos)
-        return estimate, "Wilson over videos"
+    if videos < FEW_VIDEOS or right in (0, len(scores)):
+        value = right / len(scores)
+        low = wilson(math.floor(value * videos), videos, LEVEL).low
+        high = wilson(math.ceil(value * videos), videos, LEVEL).high
+        return Estimate(value, low, high, LEVEL, len(scores), videos), "Wilson over videos"
     estimate = bootstrap_mean(scores, clusters, draws=DRAWS, level=LEVEL)
     return estimate, f"bootstrap over videos, {DRAWS} draws"
 

@@ -173,7 +173,6 @@ def _short(report: Report) -> Markup:
             chance = each.chance_paired if number.name == "paired accuracy" else each.chance
             guess = percent(chance)
         cells: list[Content] = [
-            tag("td", _mark(report.place(each)), " ", report.name(each), class_="text"),
             tag("td", name, class_="text"),
             tag("td", value),
             guess,
@@ -184,11 +183,11 @@ def _short(report: Report) -> Markup:
             _count(counts["missing"]),
             _count(counts.get("skipped rows")),
         ]
-        link = tag("a", each.log.task, href=f"#task-{each.log.task}")
-        rows.append(_row(link, cells))
+        link = tag("a", _breakable(each.log.task), href=f"#task-{each.log.task}")
+        run = tag("div", _mark(report.place(each)), " ", report.name(each))
+        rows.append(_row([link, run], cells))
     head = (
-        "Task",
-        "Run",
+        "Task and run",
         "Measured",
         "Value",
         "Guessing",
@@ -199,7 +198,7 @@ def _short(report: Report) -> Markup:
         "No video",
         "Rows skipped",
     )
-    texts = (1, 2, 5)
+    texts = (1, 4)
     header = [
         Markup(tag("th", name, scope="col", class_="text" if place in texts else None))
         for place, name in enumerate(head)
@@ -226,28 +225,37 @@ def _short(report: Report) -> Markup:
     )
 
 
+def _breakable(name: str) -> Markup:
+    """A name that a narrow column may break after its underscores."""
+    return Markup(_inner(name).replace("_", "_<wbr>"))
+
+
 def _count(number: int | None) -> str:
     return "–" if number is None else f"{number:,}"
 
 
 def _problems(report: Report) -> Markup:
-    entries = [
-        tag("li", tag("strong", task), f" ({name}): " if len(report.names) > 1 else ": ", sentence)
-        for task, said in report.problems.items()
-        for name, sentence in said
+    said: dict[tuple[str, str], list[str]] = {}
+    for task, entries in report.problems.items():
+        for name, sentence in entries:
+            said.setdefault((task, sentence), []).append(name)
+    many = len(report.names) > 1
+    items = [
+        tag("li", tag("strong", task), f" ({', '.join(of)}): " if many else ": ", sentence)
+        for (task, sentence), of in said.items()
     ]
-    if not entries:
+    if not items:
         return tag(
             "p",
             "Nothing went wrong that the logs tell of: every item had its video, every response "
-            "named an option, and what is recomputed here agrees with the harness's table.",
+            "named an option, and numbers that the harness's table has too agree with it.",
             class_="fine",
         )
     most = 12
-    parts: list[Content] = [tag("strong", "Before reading on"), tag("ul", entries[:most])]
-    if len(entries) > most:
-        more = tag("summary", f"{len(entries) - most} more")
-        parts.append(tag("details", more, tag("ul", entries[most:])))
+    parts: list[Content] = [tag("strong", "Before reading on"), tag("ul", items[:most])]
+    if len(items) > most:
+        more = tag("summary", f"{len(items) - most} more")
+        parts.append(tag("details", more, tag("ul", items[most:])))
     return tag("div", parts, class_="warn")
 
 
@@ -304,8 +312,7 @@ def _grid(report: Report, grid: Grid) -> Markup:
         tag("h3", grid.title, id=grid.key),
         tag("p", f"Source of the printed numbers: {grid.source}. {grid.note}", class_="soft"),
         warnings,
-        body,
-        tag("div", _figure(plot), class_="plots") if plot else None,
+        tag("div", body, _figure(plot), class_="beside") if plot else body,
     )
 
 
@@ -631,14 +638,20 @@ def _gallery(report: Report, task: str) -> Markup | None:
     chosen = report.examples.get(task) or []
     if not chosen:
         return None
+    captions = [example.caption for example in chosen]
+    common = max(dict.fromkeys(captions), key=captions.count)
+    most = common if captions.count(common) > 1 else ""
     return tag(
         "div",
         tag("h4", f"Examples ({len(chosen)})"),
-        tag("div", [_example(report, example) for example in chosen], class_="examples"),
+        tag("p", most if len(set(captions)) == 1 else f"Unless an example says otherwise: {most}")
+        if most
+        else None,
+        tag("div", [_example(report, example, most) for example in chosen], class_="examples"),
     )
 
 
-def _example(report: Report, example: Example) -> Markup:
+def _example(report: Report, example: Example, said: str) -> Markup:
     shown_as = f" · {label(example.condition).lower()}" if example.condition else ""
     few = len(example.frames) <= 2
     pictures = [
@@ -654,7 +667,7 @@ def _example(report: Report, example: Example) -> Markup:
     parts: list[Content] = [
         tag("h5", f"{example.id}{shown_as}"),
         tag("div", pictures, class_="frames few" if few else "frames") if pictures else None,
-        tag("p", example.caption, class_="soft") if example.caption else None,
+        tag("p", example.caption, class_="soft") if example.caption != said else None,
         tag("p", example.question, class_="question") if example.question else None,
         tag("ol", options, class_="options") if options else None,
     ]

@@ -170,7 +170,7 @@ def _percent_axis(axes: Axes, title: str = "accuracy, percent") -> None:
     axes.set_xlabel(title)
     axes.grid(axis="x", color="#e4e4e4", linewidth=0.7)
     axes.set_axisbelow(True)
-    axes.tick_params(length=2.5)
+    axes.tick_params(axis="x", length=2.5)
 
 
 def _rows(axes: Axes, labels: Sequence[str], headings: Sequence[bool]) -> None:
