@@ -193,12 +193,11 @@ def read_task(
     log = TaskLog(run, task, run.tasks[task], benchmark, split)
     try:
         file = questions_of(run, task)
-        if cache is None or file not in cache:
+        rows = cache.get(file) if cache is not None else None
+        if rows is None:
             rows = load_questions(file, _COLUMNS)
             if cache is not None:
                 cache[file] = rows
-        else:
-            rows = dict(cache[file])
         log.questions, log.questions_file = rows, file
     except StoreError as error:
         log.problem = str(error)

@@ -118,7 +118,8 @@ def _figure(height: float, n_axes: int = 1) -> Iterator[tuple[Figure, Axes]]:
     from matplotlib import rc_context
     from matplotlib.figure import Figure as NewFigure
 
-    settings: dict[str, Any] = {
+    # Any: newer type hints of matplotlib know each name of a setting, older ones do not.
+    settings: Any = {
         "svg.fonttype": "none",
         "svg.hashsalt": "report",
         "font.family": "sans-serif",
