@@ -11,7 +11,16 @@ from typing import Annotated, Any
 import typer
 
 from video_reasoning.tasks import registry, store
-from video_reasoning.tasks.commands import build_questions, handpick, score, split, submit
+from video_reasoning.tasks.commands import (
+    build_questions,
+    compare,
+    handpick,
+    principles,
+    report,
+    score,
+    split,
+    submit,
+)
 from video_reasoning.tasks.errors import StoreError, UserError
 from video_reasoning.tasks.progress import shown_progress
 
@@ -223,7 +232,7 @@ def tasks_path() -> None:
     print(registry.tasks_path())
 
 
-for _module in (build_questions, handpick, score, split, submit):
+for _module in (report, compare, principles, score, submit, split, handpick, build_questions):
     _module.register(app)
 
 

@@ -46,7 +46,7 @@ def split(
     clip, named as in the releases. A video that the algorithm discards, or that cannot be
     decoded, is recorded in the manifest with the reason, and the rest is done.
     """
-    from typing import get_args
+    from typing import cast, get_args
 
     from video_reasoning.preprocessing.split import SplitRecord, Variant, split_folder
     from video_reasoning.tasks.progress import shown_progress
@@ -65,7 +65,7 @@ def split(
                 videos.expanduser(),
                 transition_times.expanduser(),
                 out.expanduser(),
-                variant=variant,
+                variant=cast(Variant, variant),
                 workers=workers or os.cpu_count() or 1,
                 resume=resume,
                 progress=tell,
