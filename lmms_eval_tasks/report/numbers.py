@@ -305,7 +305,7 @@ def _accuracies(found: TaskNumbers, items: Sequence[Item], condition: str) -> No
 def _values(items: Sequence[Item], name: str) -> list[str]:
     """The values of a breakdown; a yes-or-no one counts only where something is yes."""
     values = {item.groups[name] for item in items if name in item.groups}
-    if values <= {"no"} or (name == "task" and len(values) == 1):
+    if values <= {"no"}:
         return []
     return sorted(values, key=lambda value: (_ORDER.get(value, 0), value))
 

@@ -467,6 +467,8 @@ def _lines(report: Report, runs: Sequence[TaskNumbers], name: str, condition: st
     lines = []
     for breakdown in ("", "task", *BREAKDOWNS):
         values = [value for key, value in found if key == breakdown]
+        if breakdown == "task" and len(values) == 1:
+            continue  # the task itself
         if breakdown in ("counterfactual", "composite", "zoom", "first_person"):
             texts = {value: f"{label(breakdown)}: {value}" for value in values}
         else:
