@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
@@ -66,9 +66,14 @@ def logged(questions: list[tuple[list[str], list[str]]]) -> list[dict[str, Any]]
 
 
 class Judge:
-    """A server that rates a pair by the number of words of the response, and keeps requests."""
+    """A server that rates a pair by the number of words of the response, and keeps requests.
+
+    `rate` makes a score of that number; what is not 1 to 5 is no score.
+    """
 
     def __init__(self) -> None:
+        judge = self
+        self.rate: Callable[[int], int] = lambda words: words
         requests = self.requests = []  # type: list[dict[str, Any]]
 
         class Handler(BaseHTTPRequestHandler):
@@ -76,7 +81,8 @@ class Judge:
                 request = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
                 requests.append({**request, "key": self.headers["Authorization"]})
                 response = request["messages"][0]["content"].rpartition("Response to Score: ")[2]
-                text = f"Reason: so many words.\nScore: {len(response.split())}"
+                score = judge.rate(len(response.split()))
+                text = f"Reason: so many words.\nScore: {score}"
                 body = {
                     "choices": [{"index": 0, "message": {"role": "assistant", "content": text}}]
                 }
