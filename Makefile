@@ -9,13 +9,14 @@ BIN := $(VENV)/bin
 SHELL := /bin/bash
 .SHELLFLAGS := -eu -o pipefail -c
 .DELETE_ON_ERROR:
-.PHONY: demo test lint bench clean help
+.PHONY: demo test lint bench docs clean help
 
 help:
 	@echo "make demo   install, write the sample benchmark, run it, hold it against known answers"
 	@echo "make test   install with the development tools and run all tests"
 	@echo "make lint   ruff, ruff format and mypy --strict on the three packages"
 	@echo "make bench  print the benchmarks' figures and ratios"
+	@echo "make docs   build the documentation into site/"
 	@echo "make clean  remove what the other targets wrote, the virtual environment included"
 
 $(BIN)/python:
@@ -74,5 +75,12 @@ lint: $(VENV)/.dev
 bench: $(VENV)/.dev
 	@for script in tests/benchmarks/bench_*.py; do echo "== $$script"; $(BIN)/python $$script; done
 
+$(VENV)/.docs: pyproject.toml | $(BIN)/python
+	$(call install,.[docs])
+	@touch $@
+
+docs: $(VENV)/.docs
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict
+
 clean:
-	rm -rf $(VENV) $(DEMO) .types build *.egg-info .pytest_cache .mypy_cache .ruff_cache
+	rm -rf $(VENV) $(DEMO) .types build site *.egg-info .pytest_cache .mypy_cache .ruff_cache
