@@ -161,7 +161,7 @@ def verdict(each: TaskNumbers, number: Number | None) -> str:
     if chance is None or number.low is None or number.high is None:
         return ""
     if number.low > chance:
-        return "above guessing"
+        return "above"
     if number.high < chance:
-        return "below guessing"
-    return "cannot be told from guessing"
+        return "below"
+    return "cannot be told apart"

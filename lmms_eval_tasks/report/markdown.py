@@ -79,7 +79,7 @@ def _short(report: Report) -> str:
         "Measured",
         "Value (95% interval)",
         "Guessing",
-        "So it is",
+        "Against guessing",
         "Rests on",
         "Logged",
         "Unparsed",

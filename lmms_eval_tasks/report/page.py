@@ -142,6 +142,12 @@ def _mark(place: int) -> Markup:
     return tag("span", _MARKS[place % len(_MARKS)], class_="mark", style=f"color:{colour(place)}")
 
 
+def _run(report: Report, each: TaskNumbers) -> Markup:
+    """A run's mark and name."""
+    name = _breakable(report.name(each))
+    return Markup(f"{_mark(report.place(each))}\u00a0{name}")
+
+
 def _table(head: Sequence[Content], rows: Iterable[Markup]) -> Markup:
     header = tag("thead", tag("tr", [tag("th", text, scope="col") for text in head]))
     return tag("div", tag("table", header, tag("tbody", list(rows))), class_="scroll", tabindex="0")
@@ -184,14 +190,14 @@ def _short(report: Report) -> Markup:
             _count(counts.get("skipped rows")),
         ]
         link = tag("a", _breakable(each.log.task), href=f"#task-{each.log.task}")
-        run = tag("div", _mark(report.place(each)), " ", report.name(each))
+        run = tag("div", _run(report, each))
         rows.append(_row([link, run], cells))
     head = (
         "Task and run",
         "Measured",
         "Value",
         "Guessing",
-        "So it is",
+        "Against guessing",
         "Rests on",
         "Items logged",
         "Unparsed",
@@ -278,14 +284,17 @@ def _grid(report: Report, grid: Grid) -> Markup:
     if grid.upright:
         body = _table(
             ["", *grid.head],
-            [_row(row.label, [_cell(cell) for cell in row.cells], row.kind) for row in grid.rows],
+            [
+                _row(_breakable(row.label), [_cell(cell) for cell in row.cells], row.kind)
+                for row in grid.rows
+            ],
         )
     else:
         head = tag(
             "tr",
             tag("th", ""),
             [
-                tag("th", text, scope="col", class_=kind if kind == "run" else None)
+                tag("th", _breakable(text), scope="col", class_=kind if kind == "run" else None)
                 for text, kind in zip(grid.head, grid.kinds, strict=True)
             ],
         )
@@ -419,7 +428,7 @@ def _counts(report: Report, runs: Sequence[TaskNumbers]) -> Markup:
     used = [(key, name) for key, name in _COUNTS if any(key in each.counts for each in runs)]
     rows = [
         _row(
-            [_mark(report.place(each)), " ", report.name(each)],
+            _run(report, each),
             [_count(each.counts.get(key)) for key, _ in used],
         )
         for each in runs
@@ -485,9 +494,8 @@ def _lines(report: Report, runs: Sequence[TaskNumbers], name: str, condition: st
                 if not breakdown:
                     chance = each.chance_paired if name.startswith("paired") else each.chance
             if points:
-                short = text.replace(" (all but descriptive)", "")
                 guess = None if chance is None else 100 * chance
-                lines.append(Line(f"{short} (n={n:,})", points, guess))
+                lines.append(Line(f"{text} (n={n:,})", points, guess))
     return lines
 
 
@@ -545,7 +553,7 @@ def _paired(report: Report, runs: Sequence[TaskNumbers]) -> Markup | None:
         rows.append(_row("guessing both right", [percent(value) for value in guessed], "guess"))
     head = [
         "Pairs, percent",
-        *([_mark(report.place(each)), " ", report.name(each)] for each in runs),
+        *(_run(report, each) for each in runs),
     ]
     return tag(
         "div",
@@ -574,7 +582,7 @@ def _rules(report: Report, runs: Sequence[TaskNumbers]) -> Markup | None:
             bar = tag("span", "", class_="bar", style=f"width:{3.5 * part:.2f}em")
             cells.append(tag("td", bar if count else None, f"{count:,} ({part:.0%})"))
         rows.append(_row(rule, cells))
-    head = ["Rule", *([_mark(report.place(each)), " ", report.name(each)] for each in runs)]
+    head = ["Rule", *(_run(report, each) for each in runs)]
     return tag(
         "details",
         tag("summary", "How answers were read from the responses"),
@@ -644,12 +652,13 @@ def _gallery(report: Report, task: str) -> Markup | None:
     common = max(dict.fromkeys(captions), key=captions.count)
     most = common if captions.count(common) > 1 else ""
     return tag(
-        "div",
-        tag("h4", f"Examples ({len(chosen)})"),
+        "details",
+        tag("summary", f"Examples ({len(chosen)})"),
         tag("p", most if len(set(captions)) == 1 else f"Unless an example says otherwise: {most}")
         if most
         else None,
         tag("div", [_example(report, example, most) for example in chosen], class_="examples"),
+        open="",
     )
 
 

@@ -32,7 +32,7 @@ LABELS: Mapping[str, str] = {
     "detective_yn": "Detective Y/N",
     "reporter_mcq": "Reporter MCQ",
     "reporter_yn": "Reporter Y/N",
-    "reasoning": "Reasoning (all but descriptive)",
+    "reasoning": "Reasoning",
     "clip": "CLIP score",
     "clip_score": "CLIP score",
     "llm_match": "LLM-Match",
@@ -574,12 +574,14 @@ def _causalvqa(
     runs = {title: row for title, row in runs.items() if row}
     if not runs:
         return None
-    ablations = tables["ablations"].rows if kind == "paired" else {}
+    ablated = any(title.endswith((", blind", ", single frame")) for title in runs)
+    ablations = tables["ablations"].rows if kind == "paired" and ablated else {}
     human = [model for model in table.rows if _kind(model) == "human"]
     models = [*human, *(model for model in table.rows if model not in human)]
     guesses = ["Guessing"] if guess is not None else []
-    head = [*runs, *guesses, *models, *ablations]
+    head = ["n", *runs, *guesses, *models, *ablations]
     kinds = [
+        "count",
         *("run" for _ in runs),
         *("guess" for _ in guesses),
         *(_kind(model) for model in models),
@@ -587,16 +589,16 @@ def _causalvqa(
     ]
     rows = []
     for column in table.columns:
-        cells = [run_cell(row.get(column)) for row in runs.values()]
+        asked = max((number.n for row in runs.values() if (number := row.get(column))), default=0)
+        cells = [Cell(f"{asked:,}"), *(run_cell(row.get(column)) for row in runs.values())]
         if guess is not None:
             cells.append(Cell(percent(guess), value=100 * guess))
         cells += [_paper_cell(table.value(model, column)) for model in models]
         cells += [_paper_cell(tables["ablations"].value(model, column)) for model in ablations]
         part = column.rpartition("/")
         shown_label = f"{label(part[0])}, {part[2]}" if part[0] else label(column)
-        asked = next((row[column].n for row in runs.values() if row.get(column)), 0)  # type: ignore[union-attr]
         row_kind = "stratum" if part[0] else "total"
-        rows.append(Row(f"{shown_label} (n = {asked:,})", row_kind, cells))
+        rows.append(Row(shown_label, row_kind, cells))
     counts = {column: table.count(column) for column in table.columns}
     warnings = _different([row.get("all") for row in runs.values()][:1], counts, ["all"])
     unit = "pairs" if kind == "paired" else "items"
@@ -606,7 +608,8 @@ def _causalvqa(
         f"{kind.capitalize()} accuracy, {split} split",
         f"{published('causalvqa').paper}, {table.source}"
         + (f"; blind and single frame: {tables['ablations'].source}" if ablations else ""),
-        f"Percent, with 95% intervals; n counts this run's {unit}. "
+        f"Percent, with 95% intervals; n counts this run's {unit}. Reasoning: all types but "
+        "descriptive. "
         + table.note
         + (" The paper's numbers are over its test split." if split == "debug" else ""),
         head,

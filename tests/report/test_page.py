@@ -1,0 +1,262 @@
+"""The page: text stays text, nothing is fetched, and the frames are those that were shown."""
+
+from __future__ import annotations
+
+import base64
+import io
+import json
+from html.parser import HTMLParser
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import typer
+from PIL import Image
+from typer.testing import CliRunner
+
+from tests.report.runs import (
+    FRAMES,
+    causal_lines,
+    causal_questions,
+    condition_lines,
+    grey,
+    missing_line,
+    tomato_questions,
+    write_questions,
+    write_run,
+)
+from video_reasoning.preprocessing.conditions import Condition, condition_indices
+from video_reasoning.preprocessing.sampling import uniform_indices
+from video_reasoning.tasks.commands import report as command
+from video_reasoning.tasks.report.build import build
+from video_reasoning.tasks.report.gallery import KINDS, LEAST_PER_TASK, examples
+from video_reasoning.tasks.report.gather import ReportError, gather
+from video_reasoning.tasks.report.markdown import markdown
+from video_reasoning.tasks.report.page import page
+
+NASTY = '</pre><script>alert("x")</script><img src=x onerror=alert(1)> & @half@ \x00'
+PRINCIPLES = ("ordered16", "shuffled16", "random1")
+
+
+class Parsed(HTMLParser):
+    """Elements, addresses and text of a page."""
+
+    def __init__(self, content: str) -> None:
+        super().__init__()
+        self.elements: list[tuple[str, dict[str, str | None]]] = []
+        self.text = ""
+        self.open: list[str] = []
+        self.feed(content)
+        self.close()
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.elements.append((tag, dict(attrs)))
+        if tag not in ("img", "meta", "br", "wbr"):
+            self.open.append(tag)
+
+    def handle_endtag(self, tag: str) -> None:
+        assert self.open.pop() == tag
+
+    def handle_data(self, data: str) -> None:
+        self.text += data
+
+
+@pytest.fixture
+def store(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    home = tmp_path / "store"
+    home.mkdir()
+    monkeypatch.setenv("VIDEO_REASONING_HOME", str(home))
+    return home
+
+
+@pytest.fixture
+def results(tmp_path: Path, store: Path) -> Path:
+    """A run with right, wrong, unparsed and missing items, in which everything is nasty."""
+    questions = causal_questions(8)
+    for question in questions:
+        question["question"] += NASTY.replace("\x00", "")
+        question["options"][2] = "<b>third</b>"
+    file = write_questions(store, "causalvqa", "debug", questions)
+
+    def choose(question: dict[str, Any]) -> str | None:
+        if question["variant"] == 1:
+            return "A"
+        return None if question["difficulty"] == "easy" else "C"
+
+    lines = causal_lines(questions, choose)
+    for line in lines:
+        line["filtered_resps"] = f"{line['filtered_resps']} {NASTY}"
+    groups = {key: str(questions[0][key]) for key in ("qid", "variant", "type", "difficulty")}
+    problem = "<script>no such file</script>"
+    lines[0] = {**missing_line(0, questions[0], **groups), "problem": problem}
+    lines[0]["input"] = ""
+    write_run(
+        tmp_path / "res",
+        {"causalvqa_debug": lines},
+        model="<script>model</script>",
+        questions={"causalvqa_debug": file},
+    )
+    for log in (tmp_path / "res").glob("*.jsonl"):  # half a letter, as JSON can hold it
+        written = log.read_text(encoding="utf-8").replace("@half@ \\u0000", "\\ud800 \\u0000")
+        log.write_text(written, encoding="utf-8")
+    return tmp_path / "res"
+
+
+def test_text_is_shown_as_text(results: Path) -> None:
+    report = build([results])
+    parsed = Parsed(page(report))
+    assert not parsed.open
+    names = {name for name, _ in parsed.elements}
+    assert "script" not in names and "b" not in names and "iframe" not in names
+    assert '<script>alert("x")</script>' in parsed.text
+    assert "<b>third</b>" in parsed.text
+    assert "<script>model</script>" in parsed.text
+    assert "<script>no such file</script>" in parsed.text
+    for name, attributes in parsed.elements:
+        assert not any(key.startswith("on") for key in attributes), (name, attributes)
+
+
+def test_nothing_is_fetched(results: Path) -> None:
+    parsed = Parsed(page(build([results])))
+    for name, attributes in parsed.elements:
+        for key in ("src", "href", "srcset", "action", "data"):
+            value = attributes.get(key)
+            if value is not None:
+                assert value.startswith(("#", "data:image/")), (name, value)
+    policy = [dict(a)["content"] for n, a in parsed.elements if "http-equiv" in dict(a)]
+    assert "default-src 'none'" in str(policy[0])
+
+
+def test_links_lead_somewhere(results: Path) -> None:
+    parsed = Parsed(page(build([results])))
+    ids = [attributes["id"] for _, attributes in parsed.elements if "id" in attributes]
+    assert len(ids) == len(set(ids))
+    for name, attributes in parsed.elements:
+        if name == "a":
+            assert str(attributes["href"]).removeprefix("#") in ids
+
+
+def test_the_page_is_written_whatever_a_response_holds(results: Path, tmp_path: Path) -> None:
+    app = typer.Typer()
+    command.register(app)
+    out = tmp_path / "deep" / "report.html"
+    done = CliRunner().invoke(app, [str(results), "--out", str(out)])
+    assert done.exit_code == 0, done.output
+    assert "\x00" not in out.read_text(encoding="utf-8")
+
+
+def test_every_kind_of_example_is_there(results: Path) -> None:
+    report = build([results])
+    chosen = report.examples["causalvqa_debug"]
+    assert len(chosen) == 12
+    assert {each.verdicts[0].kind for each in chosen} == set(KINDS)
+    by_kind = [each.verdicts[0].kind for each in chosen]
+    assert by_kind == sorted(by_kind, key=KINDS.index)
+    for each in chosen:
+        assert bool(each.frames) == (each.verdicts[0].kind != "missing")
+
+
+def test_many_tasks_have_fewer_examples(results: Path) -> None:
+    logs = gather([results])
+    assert len(examples(logs, 1000, 12)) == LEAST_PER_TASK
+    assert examples(logs, 1, 0) == []
+
+
+def shade(uri: str) -> float:
+    picture = Image.open(io.BytesIO(base64.b64decode(uri.partition(",")[2])))
+    return float(np.asarray(picture.convert("L")).mean())
+
+
+def test_frames_are_those_of_the_condition(tmp_path: Path, store: Path) -> None:
+    questions = tomato_questions(2)
+    file = write_questions(store, "tvbench", "test", questions)
+    task = "tvbench_tomato_principles"
+    lines = condition_lines(questions, lambda q, c: "A", PRINCIPLES)
+    write_run(tmp_path / "res", {task: lines}, questions={task: file})
+    chosen = build([tmp_path / "res"]).examples[task]
+    assert {each.condition for each in chosen} == set(PRINCIPLES)
+    for each in chosen:
+        expected = condition_indices(Condition.parse(each.condition), FRAMES, each.id)
+        assert [shade(frame.uri) for frame in each.frames] == pytest.approx(
+            [grey(index) for index in expected], abs=4
+        )
+        assert [frame.name for frame in each.frames] == [
+            f"frame {index} of {FRAMES}" for index in expected
+        ]
+    assert not (store / "tvbench" / "clips").exists(), "a report writes nothing into a store"
+
+
+def test_frames_of_a_whole_video_are_called_so(results: Path) -> None:
+    chosen = [each for each in build([results]).examples["causalvqa_debug"] if each.frames]
+    expected = uniform_indices(FRAMES, 8)
+    for each in chosen:
+        assert "its own sampler decided" in each.caption
+        assert [shade(frame.uri) for frame in each.frames] == pytest.approx(
+            [grey(index) for index in expected], abs=4
+        )
+
+
+def test_two_runs_share_an_example(tmp_path: Path, store: Path) -> None:
+    questions = causal_questions(3)
+    file = write_questions(store, "causalvqa", "debug", questions)
+    for model, letter in (("one", "A"), ("two", "B")):
+        write_run(
+            tmp_path / model,
+            {"causalvqa_debug": causal_lines(questions, lambda q, letter=letter: letter)},
+            model=model,
+            questions={"causalvqa_debug": file},
+        )
+    report = build([tmp_path / "one", tmp_path / "two"])
+    assert list(report.names.values()) == ["one", "two"]
+    for each in report.examples["causalvqa_debug"]:
+        assert [verdict.item.choice for verdict in each.verdicts] == ["A", "B"]
+    table = next(grid for grid in report.grids if grid.key == "causalvqa-unpaired-debug")
+    assert list(table.head)[:4] == ["n", "one", "two", "Guessing"]
+    assert table.rows[-1].cells[1].text == "50.0"
+
+
+def test_json_has_every_number_with_task_and_file(results: Path, tmp_path: Path) -> None:
+    app = typer.Typer()
+    command.register(app)
+    out = tmp_path / "report.json"
+    done = CliRunner().invoke(app, [str(results), "--out", str(out)])
+    assert done.exit_code == 0, done.output
+
+    def refuse(name: str) -> None:
+        raise AssertionError(f"{name} is no JSON")
+
+    content = json.loads(out.read_text(encoding="utf-8"), parse_constant=refuse)
+    numbers = [number for task in content["tasks"] for number in task["numbers"]]
+    assert {number["name"] for number in numbers} == {"accuracy", "paired accuracy"}
+    for number in numbers:
+        assert number["task"] == "causalvqa_debug"
+        assert Path(number["file"]).is_file()
+        assert number["method"] and number["n"] >= 0
+    cells = [
+        cell["number"]
+        for table in content["tables"]
+        for row in table["rows"]
+        for cell in row["cells"]
+        if cell["number"]
+    ]
+    assert cells and all(Path(number["file"]).is_file() for number in cells)
+    assert content["problems"] and content["runs"][0]["model"] == "<script>model</script>"
+
+
+def test_markdown_escapes_what_comes_from_logs(results: Path) -> None:
+    written = markdown(build([results], most_examples=0))
+    assert "<script>" not in written
+    assert "| causalvqa\\_debug |" in written
+    for line in written.split("\n"):
+        if line.startswith("| causalvqa"):
+            assert line.count("|") == 12
+
+
+@pytest.mark.parametrize("name", ["report.docx", "report.txt"])
+def test_an_unknown_format_is_refused(results: Path, tmp_path: Path, name: str) -> None:
+    app = typer.Typer()
+    command.register(app)
+    done = CliRunner().invoke(app, [str(results), "--out", str(tmp_path / name)])
+    assert isinstance(done.exception, ReportError)
+    assert "html, md, json" in str(done.exception)
