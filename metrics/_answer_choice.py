@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from bisect import bisect_left
 from collections.abc import Callable, Sequence
 
 from video_reasoning.metrics import _answer_text as answer_text
@@ -14,6 +15,7 @@ from video_reasoning.metrics._answer_reply import (
     ASKED,
     BEYOND,
     COORDINATION,
+    LIST_GAP,
     UNDECIDED,
     UNFINISHED,
     Answer,
@@ -114,17 +116,34 @@ def _statement(reply: Reply) -> _Outcome:
     for place, mention in enumerate(reply.mentions):
         if not wording.CONFIRMED.match(reply.lowered, mention.end) or reply.denied(mention):
             continue
-        before = reply.mentions[place - 1] if place else None
-        if before and before.letter != mention.letter and _coordinated(reply, before, mention):
+        if _joint(reply, place):
             found.append((False, mention.start, AMBIGUOUS))
         elif mention.known:
             found.append((False, mention.start, mention.letter))
+    if found and (last := _last_line(reply)) is not None:
+        found.append((False, reply.affirmed[-1].start, last))
     return max(found, key=lambda entry: entry[:2])[2] if found else None
 
 
-def _coordinated(reply: Reply, left: Mention, right: Mention) -> bool:
-    gap = reply.lowered[left.end : right.start]
-    return len(gap) < 40 and COORDINATION.fullmatch(gap) is not None
+def _joint(reply: Reply, place: int) -> bool:
+    """Whether the verdict on a mention is one on others, too: "A and B are correct".
+
+    In "Among A, B and C, B is best" it is not: the list ends before the last B.
+    """
+    mention = reply.mentions[place]
+    letters = {mention.letter}
+    joined = wording.PLURAL.match(reply.lowered, mention.end) is not None
+    right = mention
+    for left in reversed(reply.mentions[max(0, place - 10) : place]):
+        gap = reply.lowered[left.end : right.start]
+        if len(gap) > 40 or not COORDINATION.fullmatch(gap):
+            break
+        if left.letter == mention.letter:
+            return False
+        joined = joined or gap.strip(" )(\"'*") != ","
+        letters.add(left.letter)
+        right = left
+    return len(letters) > 2 or (len(letters) > 1 and joined)
 
 
 def _announced(reply: Reply, cue: re.Match[str]) -> _Outcome:
@@ -138,31 +157,24 @@ def _announced(reply: Reply, cue: re.Match[str]) -> _Outcome:
         return None
     options, text, lowered = reply.options, reply.text, reply.lowered
     position = cue.end()
+    letter_only = cue["match"] is not None or cue["turn"] is not None
+    if cue["verb"] is not None and not _first_person(reply, cue):
+        letter_only = True  # "he chooses a cup"
     named = reply.covering(position, cue.start())
-    if cue.group("match") is not None or (cue.group("verb") and not _first_person(reply, cue)):
-        # "He chooses a cup": a letter only.
-        letter_only = True
-    else:
-        letter_only = False
-    if named is not None:
-        return None if letter_only else _decided(reply, named)
-    if LONE_LETTER.match(text, position):
+    if named is None and LONE_LETTER.match(text, position):
         mention = letter_at(text, lowered, position, options, announced=True)
         if mention is not None:
-            if cue.group("match") is not None and mention.form == "bare" and not mention.known:
-                return None
-            if ASKED.match(lowered, mention.end) and wording.ASKS.search(head):
-                return None
-            return _decided(reply, mention)
+            asked = ASKED.match(lowered, mention.end) and wording.ASKS.search(head)
+            unsure = cue["match"] is not None and mention.form == "bare" and not mention.known
+            return None if asked or unsure else _decided(reply, mention, cue)
     if letter_only:
         return None
-    article = _ARTICLE_HERE.match(lowered, position)
-    named = reply.covering(article.end(), cue.start()) if article else None
+    if named is None:
+        article = _ARTICLE_HERE.match(lowered, position)
+        named = reply.covering(article.end(), cue.start()) if article else None
     if named is not None:
-        return _decided(reply, named)
-    if cue.group("verb") is not None:
-        return None
-    return _in_sentence(reply, cue)
+        return _decided(reply, named, cue)
+    return None if cue["verb"] is not None else _in_sentence(reply, cue)
 
 
 _ARTICLE_HERE = re.compile(r"(?:a|an|the|that|it|there)\s+")
@@ -174,18 +186,35 @@ def _first_person(reply: Reply, cue: re.Match[str]) -> bool:
     return wording.FIRST_PERSON.search(head) is not None
 
 
-def _decided(reply: Reply, mention: Mention) -> _Outcome:
+def _decided(reply: Reply, mention: Mention, cue: re.Match[str] | None = None) -> _Outcome:
     """The announced mention, unless it is denied, asked, or one of several."""
     if reply.denied_after(mention) or reply.conditional(mention):
         return None
-    follower = reply.following(mention.end)
-    if follower is not None and follower.letter != mention.letter:
-        if mention.item and follower.item and mention.letter == reply.options.order[0]:
-            return None
-        gap = reply.lowered[mention.end : follower.start]
-        if COORDINATION.fullmatch(gap) and not reply.denied_after(follower):
-            return AMBIGUOUS
+    run = _coordinated_with(reply, mention)
+    if len(run) > 2 or len(run) == len(reply.options.order) > 1:
+        # "Answer (A, B or C): B", or the list of the options: nothing is announced yet.
+        announces = cue is not None and (cue["answer"] or cue["option"])
+        return _in_sentence(reply, cue) if cue is not None and announces else None
+    if len(run) > 1:
+        return AMBIGUOUS
     return mention.letter if mention.known else BEYOND
+
+
+def _coordinated_with(reply: Reply, mention: Mention) -> set[str]:
+    """The letters of "A", of "A or B", of "A, B or C", of the list "A. Up. B. Down."."""
+    letters = {mention.letter}
+    order = reply.options.order
+    follower = reply.following(mention.end)
+    while follower is not None and follower.letter not in letters:
+        gap = reply.lowered[mention.end : follower.start]
+        next_item = order.find(follower.letter) == order.find(mention.letter) + 1
+        items = mention.item and follower.item and next_item
+        listed = items and LIST_GAP.fullmatch(gap) is not None
+        if not (listed or COORDINATION.fullmatch(gap)) or reply.denied_after(follower):
+            break
+        letters.add(follower.letter)
+        mention, follower = follower, reply.following(follower.end)
+    return letters
 
 
 def _in_sentence(reply: Reply, cue: re.Match[str]) -> _Outcome:
@@ -194,14 +223,12 @@ def _in_sentence(reply: Reply, cue: re.Match[str]) -> _Outcome:
     stop = _RUN_ON.search(reply.text, cue.end(), end)
     end = stop.start() if stop else end
     start = cue.end("answer") if cue.group("answer") else cue.end("option")
-    mentions = reply.mentions
-    low = reply.place(start)
+    affirmed = reply.affirmed
     named: list[Mention] = []
-    for mention in mentions[low : low + 20]:
+    for mention in affirmed[bisect_left(affirmed, (start,)) :]:
         if mention.start >= end:
             break
-        between = reply.lowered[start : mention.start]
-        if mention.known and wording.COPULA.search(between) and not reply.denied(mention):
+        if mention.known and wording.COPULA.search(reply.lowered, start, mention.start):
             named.append(mention)
     for group in ([m for m in named if m.form != "text"], named):
         letters = {mention.letter for mention in group}
@@ -367,6 +394,26 @@ def _part_of_text(reply: Reply) -> _Outcome:
     return holders[0] if len(holders) == 1 else None
 
 
+def _position(reply: Reply) -> _Outcome:
+    """The one option that is named by its position: "the second option", "option 2"."""
+    options, order = reply.options, reply.options.order
+    letters = set()
+    for match in wording.POSITION.finditer(reply.lowered):
+        if reply.has_doubt and reply.doubted(match.start(), wide=True):
+            continue
+        if wording.DENIED_AFTER.match(reply.lowered, match.end()):
+            continue
+        word = match["word"] or match["digit"]
+        place = len(order) if word == "last" else wording.PLACES.get(word, 0)
+        letter = order[place - 1] if 0 < place <= len(order) else ""
+        if options.numbers and options.numbers.get(letter) != place:
+            return None  # "option 2" of the counts 0 to 5: the position or the count?
+        letters.add(letter)
+    if len(letters) > 1:
+        return AMBIGUOUS
+    return (letters.pop() or BEYOND) if letters else None
+
+
 def _yes_or_no(reply: Reply) -> _Outcome:
     """Where the options are yes and no: which of them the reply says."""
     if len(reply.options.yes_no) < 2 or any(m.form != "text" for m in reply.mentions):
@@ -385,6 +432,7 @@ _WEAKER = (
     _single_letter,
     _conclusion,
     _option_text,
+    _position,
     _part_of_text,
     _yes_or_no,
 )

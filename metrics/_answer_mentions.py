@@ -36,6 +36,7 @@ class Mention(NamedTuple):
         item: the letter stands at the start of a line, or its own text follows: how a list
             of options is printed.
         alone: nothing else stands on its line.
+        own: the option's own text follows the letter.
     """
 
     start: int
@@ -45,6 +46,7 @@ class Mention(NamedTuple):
     form: str
     item: bool = False
     alone: bool = False
+    own: bool = False
 
 
 def find_mentions(text: str, lowered: str, options: Options) -> list[Mention]:
@@ -76,7 +78,7 @@ _UNIT_AFTER = re.compile(
 _COUNTED_BEFORE = re.compile(
     r"(?:frames?|steps?|second|time|at|clip|scene|segment|parts?|images?|pictures?|figure|stage"
     r"|phase|point|around|about|t|until|from|after|before|person|player|no\.|number|#|section"
-    r"|shot)[\s=#:~]{0,4}(?:\d{1,3}\s?(?:,|and|&|or|to|-)\s?){0,3}$"
+    r"|shot|option|choice|position)[\s=#:~]{0,4}(?:\d{1,3}\s?(?:,|and|&|or|to|-)\s?){0,3}$"
 )
 _ONE_BEFORE = re.compile(
     r"(?:the|this|that|no|each|every|which|left|right|any|another|middle|only|by)\s$"
@@ -106,7 +108,7 @@ def _texts(lowered: str, options: Options) -> list[Mention]:
     found = []
     for start, end, letter in options.texts_in(lowered):
         if _means_option(lowered, start, end, letter, options):
-            alone = _starts_line(lowered, start) and _ends_line(lowered, end)
+            alone = starts_line(lowered, start) and _ends_line(lowered, end)
             found.append(Mention(start, end, letter, True, "text", False, alone))
     return found
 
@@ -155,7 +157,7 @@ def _counts(lowered: str, found: list[Mention]) -> list[Mention]:
     heads = [
         m
         for m in found
-        if m.form == "text" and _starts_line(lowered, m.start) and _ENUMERATED.match(lowered, m.end)
+        if m.form == "text" and starts_line(lowered, m.start) and _ENUMERATED.match(lowered, m.end)
     ]
     if len({m.letter for m in heads}) > 1:
         dropped = {m.start for m in heads}
@@ -210,7 +212,7 @@ def letter_at(
     own_end = None
     close = _AFTER_LETTER.match(text, end)
     if known and close is not None:
-        own_end = options.own_text(letter, lowered, close.end())
+        own_end = options.own_text(letter, lowered, close.end(), label="\n" not in close[0])
     if own_end is not None:
         end = own_end
     elif after == "-" and text[start + 2 : start + 3].isalnum():
@@ -219,23 +221,28 @@ def letter_at(
     quoted = before in _QUOTES and after in _AFTER_QUOTE
     word = _word_before(lowered, start)
     named = word in wording.OPTION_BEFORE or word.endswith(wording.CJK_OPTION_BEFORE)
-    line_start = _starts_line(text, start)
+    line_start = starts_line(text, start)
     headed = line_start and capital and after in _AFTER_HEAD
     spelled = bracketed or quoted or named or after in _CLOSING
     marked = spelled or headed or word in wording.ANSWER_BEFORE
     if own_end is not None:
         marked = marked or capital or after in _AFTER_SMALL
     if not marked and not announced:
-        if not capital or word in wording.NAMED or word.rstrip("s") in wording.NAMED:
+        beside = before == " " and lowered[start - 2].isalnum()
+        if not capital or (beside and {word, word.rstrip("s")} & wording.NAMED):
             return None
-    if letter in "AI" and not spelled and own_end is None and _is_word(text, start):
-        return None
+    if not spelled and own_end is None:
+        if letter in "AI" and _is_word(text, start):
+            return None
+        if not marked and not announced and _is_name(lowered, start):
+            return None
     if letter == "I" and not known and not spelled:
         return None
     alone = line_start and _ends_line(text, end)
     listed = line_start and (alone or headed or bracketed or after in _CLOSING)
     form = "marked" if marked or own_end is not None else "bare"
-    return Mention(start, end, letter, known, form, own_end is not None or listed, alone)
+    own = own_end is not None
+    return Mention(start, end, letter, known, form, own or listed, alone, own)
 
 
 def _is_word(text: str, start: int) -> bool:
@@ -248,7 +255,23 @@ def _is_word(text: str, start: int) -> bool:
     word = WORD.match(rest, gap)
     if gap == 0 or word is None or word.group() > "\u02af":
         return False
+    if len(word.group()) == 1 or (pronoun and word.group().istitle()):
+        return False
     return lower(word.group()) not in (wording.NO_PRONOUN if pronoun else wording.NO_NOUN)
+
+
+_NEXT_WORDS = re.compile(r"[ \t]([a-z]{1,20})(?:[ \t]([a-z]{1,20}))?(?![^\W_])")
+
+
+def _is_name(lowered: str, start: int) -> bool:
+    """Whether a bare letter does what only a person does: "C picks up the pan"."""
+    after = _NEXT_WORDS.match(lowered, start + 1)
+    if after is None or len(after.group(1)) == 1:
+        return False
+    word, second = after.groups()
+    if word in ("is", "was") and second is not None:
+        return second not in wording.AFTER_IS
+    return word not in wording.NO_NOUN
 
 
 def _is_joined(text: str, lowered: str, start: int, before: str, after: str) -> bool:
@@ -274,10 +297,10 @@ def _is_joined(text: str, lowered: str, start: int, before: str, after: str) -> 
 def _word_before(lowered: str, start: int) -> str:
     """The last word before ``start`` in lower case, across brackets and quotes."""
     head = lowered[max(0, start - 24) : start].rstrip(_BEFORE_LETTER)
-    return head.rsplit(None, 1)[-1].lstrip(_BEFORE_LETTER) if head else ""
+    return head.rsplit(None, 1)[-1].rpartition("'")[2].lstrip(_BEFORE_LETTER) if head else ""
 
 
-def _starts_line(text: str, start: int) -> bool:
+def starts_line(text: str, start: int) -> bool:
     head = text[max(0, start - 12) : start].rstrip(_BEFORE_LINE)
     return head.endswith("\n") or (not head and start <= 12)
 

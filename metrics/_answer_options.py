@@ -13,6 +13,7 @@ from video_reasoning.metrics._answer_text import lower, normalise
 WORD = re.compile(r"[^\W_]+")
 _ARTICLE = re.compile(r"(?:an?|the)[\W_]+(?=\w\w)")
 _OWN_LABEL = re.compile(r"\(?([A-Za-z])[).:]\s+(?=\S)")
+_LABEL_AGAIN = re.compile(r"[).:][ \t]{1,3}(?=\S)")
 _NUMBER_JOINT = re.compile(r"[.,:/+]")
 _HYPHEN_JOINT = re.compile(r"[-'_]+")
 _NUMBERS = (
@@ -52,7 +53,8 @@ def _phrase(text: str) -> str:
                 pieces.append(r"[\W_]{0,3}")
             elif gap.isspace():
                 # No quotes, brackets or full stops: 'not "Moving Left"' is not "Not moving".
-                pieces.append(r"[\s,*_/-]{1,6}")
+                # "moving to the left" is "Moving Left".
+                pieces.append(r"[\s,*_/-]{1,6}(?:(?:to|the|in|towards?)\s){0,2}")
             else:
                 pieces.append(r"[\W_]{1,6}")
         pieces.append(re.escape(match.group()))
@@ -134,20 +136,31 @@ class Options:
         pairs = ((word, self.exact.get(word)) for word in ("yes", "no"))
         return {word: letter for word, letter in pairs if letter}
 
-    def own_text(self, letter: str, lowered: str, position: int) -> int | None:
-        """Where the text of option ``letter`` ends, if it stands at ``position``."""
+    def own_text(
+        self, letter: str, lowered: str, position: int, *, label: bool = False
+    ) -> int | None:
+        """Where the text of option ``letter`` ends, if it stands at ``position``.
+
+        Args:
+            letter: of the option.
+            lowered: the reply in lower case.
+            position: where the text would begin.
+            label: whether the letter may stand before the text once more ("A. A. Left").
+        """
         if letter not in self.keys:
             return None
         if letter not in self._own:
             text = lower(self.texts[letter]).strip()
             phrase = _phrase(text) or re.escape(text)
-            label = rf"(?:{letter.lower()}[).:]\s{{1,3}})?"
-            self._own[letter] = re.compile(f"{label}(?:{phrase})") if phrase else None
+            self._own[letter] = re.compile(phrase) if phrase else None
         pattern = self._own[letter]
-        match = pattern.match(lowered, position) if pattern else None
-        if match is None or not _separate(lowered, position, match.end()):
+        if pattern is None:
             return None
-        return match.end()
+        if label and lowered[position : position + 1] == letter.lower():
+            again = _LABEL_AGAIN.match(lowered, position + 1)
+            position = again.end() if again else position
+        match = pattern.match(lowered, position)
+        return match.end() if match and _separate(lowered, position, match.end()) else None
 
     def texts_in(self, lowered: str) -> Iterator[tuple[int, int, str]]:
         """Where options' texts stand: start, end and letter; a longer text comes first."""

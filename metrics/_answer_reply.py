@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 
 from video_reasoning.metrics import _answer_wording as wording
-from video_reasoning.metrics._answer_mentions import Mention, find_mentions
+from video_reasoning.metrics._answer_mentions import Mention, find_mentions, starts_line
 from video_reasoning.metrics._answer_options import Options
 from video_reasoning.metrics._answer_text import lower
 
@@ -169,16 +169,21 @@ class Reply:
         if right.start - left.end > 24:
             return False
         gap = self.lowered[left.end : right.start]
+        if left.form == right.form == "bare" and gap.isspace():
+            return True
         if left.letter == right.letter:
             # "A. Up. B. Down. Down.": the choice follows the list.
-            return left.letter == run[0].letter and _LIST_GAP.fullmatch(gap) is not None
+            return left.letter == run[0].letter and LIST_GAP.fullmatch(gap) is not None
         if left.item and right.item:
             order = self.options.order
-            return order.find(right.letter) == order.find(left.letter) + 1 and (
-                _LIST_GAP.fullmatch(gap) is not None
-            )
+            # "I thought of (C) Up.\n\nD": letters with texts, then one without: no list.
+            same = left.own == right.own or not self.options.texts.get(right.letter)
+            if "\n\n" in gap and not starts_line(self.text, left.start):
+                return False
+            follows = order.find(right.letter) == order.find(left.letter) + 1
+            return same and follows and LIST_GAP.fullmatch(gap) is not None
         if left.form == "text" and right.form == "text":
-            return _LIST_GAP.fullmatch(gap) is not None
+            return LIST_GAP.fullmatch(gap) is not None
         return COORDINATION.fullmatch(gap) is not None
 
 
@@ -188,14 +193,14 @@ def _start(mention: Mention) -> int:
 
 ASKED = re.compile(r"[)\]\"'*_`]{0,4}\?")
 _BEFORE_OBJECT = re.compile(
-    r"[\s(\[\"'*_`]*(?:(?:the|option|answer|choice|letter)[\s(\[\"'*_`]+){0,2}"
+    r"[\s(\[\"'*_`]*(?:(?:be|the|option|answer|choice|letter)[\s(\[\"'*_`]+){0,3}"
 )
-_LIST_GAP = re.compile(
+LIST_GAP = re.compile(
     r"[\s,;/|&*_.)(\]\[\"'`{}<>:+=-]*(?:(?:and|or|nor|vs\.?|versus|then|和|或|或者|と|oder|und|ou|et|y|o"
     r"|или|и)[\s*_(\[\"'`]+)?(?:(?:option|choice|answer|letter)[\s(\"'*]+)?[\s(\[\"'*_`-]*|[和或とやу]"
 )
 COORDINATION = re.compile(
-    r"[\s)\]\"'*_`]*(?:,|/|&|\||\+|,?\s*(?:and|or|nor|vs\.?|versus|and/or|ou|oder|or maybe|or perhaps"
+    r"[\s)\]\"'*_`]*(?:,|;|/|&|\||\+|,?\s*(?:and|or|nor|vs\.?|versus|and/or|ou|oder|or maybe|or perhaps"
     r"|or possibly|or even|or else|или|和|或|или|y|o|et|und)(?=[\s(\"'*]))[\s(\[\"'*_`]*"
     r"(?:(?:maybe|perhaps|possibly|could be|even|also|it could be|the|answer|option|choice|letter)"
     r"[\s(\[\"'*]+){0,3}|[和或と]"

@@ -136,7 +136,10 @@ def split_reasoning(text: str) -> tuple[str, str, bool]:
 
 _FIELDS = (
     re.compile(r"<(?:final_?)?answer>([^<]{1,2000})", re.IGNORECASE),
-    re.compile(r"<(?:conclusion|output|choice|option)>([^<]{1,2000})", re.IGNORECASE),
+    re.compile(
+        r"<(?:conclusion|output|choice|option|ans|final|result|response|solution)>([^<]{1,2000})",
+        re.IGNORECASE,
+    ),
     re.compile(r"\\(?:boxed|fbox|framebox)\s{0,3}\{((?:[^{}]|\{[^{}]{0,200}\}){0,300})\}"),
     re.compile(r"<\|begin_of_box\|>([^<]{1,2000})"),
     re.compile(

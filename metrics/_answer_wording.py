@@ -58,6 +58,13 @@ matches|matching|match|corresponds|corresponding|correspond|aligns|align|consist
 described|points|leads|leaves|leaving|suggests|indicates|supports|fits|shows|show
 """)
 
+# "Actually, B": a letter only, which replaces what was said before.
+_TURNS = words(r"""
+actually|correction|i meant|i mean|scratch that|on second thought|on reflection|no wait|wait no
+wait|change my answer to|change it to|changing my answer to|switch to|revise my answer to
+correct that to|make that
+""")
+
 # What may stand between the announcement and the answer.
 _GAP_WORDS = words(r"""
 is|are|was|be|would|will|should|must|has|have|to|seems|seem|appears|appear|the|that|this|my
@@ -70,7 +77,7 @@ above|provided|multiple-choice|multiple choice|reads|remains|going|end|both|sure
 是|为|為|就是|应该是|应该|应为|應為|应当是|选项|選項|选择|选|選|第|是选项|的|正确|正確|は|が|も|選択肢|記号
 은|는|이|가|선택지|번|보기
 это|является|вариант|под|буквой|буква|номер|—|є|варіант
-es|la|el|lo|los|opción|opcion|letra|correcta|correcto|est|le|l'option|lettre|bonne|correcte|c'est
+es|la|el|lo|los|opción|opcion|letra|correcta|correcto|correta|correto|certa|certo|est|le|l'option|lettre|bonne|correcte|c'est
 ist|die|der|das|richtige|richtig|buchstabe|lautet|è|l'opzione|lettera|corretta|é|é a|opção|opcao
 alternativa|de|het|juiste|är|alternativ|er|olan|doğru|şıkkı|seçenek|adalah|yaitu|pilihan|benar
 là|phương án|lựa chọn|jest|opcja|je|možnost|este|varianta|opțiunea|az|on|vaihtoehto
@@ -80,12 +87,14 @@ là|phương án|lựa chọn|jest|opcja|je|možnost|este|varianta|opțiunea|az|
 _EDGE = r"(?![0-9a-zà-ʯ\u0370-\u03ff\u0400-\u052f])"
 _LEFT = r"(?<![0-9a-zà-ʯ\u0370-\u03ff\u0400-\u052f])"
 _CJK_GAP = "是为為就选選はがも은는이가的"
-_GAP = rf"(?:[\s:=*_\"'`(\[{{<>$~#|→⇒\\,-]|(?:{_GAP_WORDS}){_EDGE}|[{_CJK_GAP}]){{0,40}}"
+# Any sign but those that end a sentence; words of the table; Chinese and Japanese particles.
+_GAP = rf"(?:[^\w.!?;&+%@°]|_|(?:{_GAP_WORDS}){_EDGE}|[{_CJK_GAP}]){{0,40}}"
 ANNOUNCEMENT = re.compile(
     rf"{_LEFT}(?:(?P<answer>(?:{_ANSWER_NOUNS}){_EDGE}|(?:答案|答|选|正解|답))"
     rf"|(?P<option>(?:{OPTION_NOUNS}){_EDGE})"
     rf"|(?P<verb>(?:{_CHOICE_VERBS}){_EDGE}|选|選)"
-    rf"|(?P<match>(?:{_MATCH_VERBS}){_EDGE}))"
+    rf"|(?P<match>(?:{_MATCH_VERBS}){_EDGE})"
+    rf"|(?P<turn>(?:{_TURNS}|instead(?!\s+of)){_EDGE}))"
     rf"(?P<gap>\.?{_GAP})"
 )
 FINAL = re.compile(
@@ -122,14 +131,16 @@ to summarize|to sum up|consequently|accordingly|i conclude|we conclude|we can co
 # --- Verdicts that follow a letter or an option's text ------------------------------------------
 
 _ADVERBS = words(r"""
-the|a|an|indeed|clearly|most|more|only|best|single|one|likely|probably|definitely|certainly
+the|a|an|indeed|clearly|most|more|only|best|single|one|likely|far|much|probably|definitely|certainly
 therefore|thus|actually|also|obviously|overall|also|my|final|closest|that|which|what|to|be
 option|choice|statement|description|very|highly
 """)
 _CLOSE = r"[\s)\]}>*_\"'`.,:;|→⇒=-]{0,8}"
 _GOOD = words(r"""
-correct|right|accurate|appropriate|answer|likely answer|likely|plausible|suitable|fitting|true
-best|closest|choice|match|best match|probable|consistent|valid|reasonable|logical|supported
+correct|right|accurate|appropriate|answer|likely answer|suitable|fitting|true|best|better|closest
+choice|match|best match|consistent|valid|supported|only option|only one|one that|stronger|preferable
+most likely|most plausible|most probable|most reasonable|most logical|more likely|more plausible
+more probable|more reasonable|more logical|likeliest
 """)
 _IS = words(r"""
 is|are|was|seems|seem|appears|appear|looks|remains|would be|must be|should be|has to be|stands out as
@@ -137,14 +148,14 @@ is|are|was|seems|seem|appears|appear|looks|remains|would be|must be|should be|ha
 CONFIRMED = re.compile(
     rf"{_CLOSE}(?:(?:this|that|it|which|option|choice|answer|statement|one|here|above)\s+){{0,2}}"
     rf"(?:"
-    rf"(?:(?:{_IS}|=|-|:)\s*(?:(?:{_ADVERBS})\s+){{0,6}}|[(\[]\s*)(?:{_GOOD}){_EDGE}(?!\s+if{_EDGE})"
+    rf"(?:(?:{_IS}|as|=|-|:)\s*(?:(?:{_ADVERBS})\s+){{0,6}}|[(\[]\s*)(?:{_GOOD}){_EDGE}(?!\s+if{_EDGE})"
     rf"|(?:(?:best|most|more|accurately|correctly|closely|clearly|perfectly|better)\s+){{1,3}}"
     rf"(?:matches|matched|describes|fits|aligns|corresponds|represents|reflects|captures|explains"
     rf"|describe|match|fit)"
     rf"|(?:matches|fits|aligns){_EDGE}"
     rf"|(?:[^\S\n]|-)*[✓✔✅☑]"
     rf"|(?:是)?(?:正确|正確|对的|正しい|正解|가 정답|이 정답|가 맞)"
-    rf"|(?:es|est|ist|è|é)\s+(?:(?:la|el|le|die|der|das|a|o)\s+){{0,2}}(?:\w{{1,12}}\s+)?"
+    rf"|(?:es|est|ist|è|é|está|esta)\s+(?:(?:la|el|le|die|der|das|a|o)\s+){{0,2}}(?:\w{{1,12}}\s+)?"
     rf"(?:correct\w{{0,2}}|richtig\w{{0,2}}|respuesta|réponse|antwort|bonne|corrett\w|risposta"
     rf"|resposta|juste)"
     rf")"
@@ -157,19 +168,23 @@ irrelevant|out of the question
 _AUXILIARY = words(r"""
 can|could|is|are|was|were|does|do|did|would|may|might|seems|appears|should|must|looks|has|have
 """)
+# "It" and "that" speak of the option only within its sentence.
+_CLOSE_CLAUSE = _CLOSE.replace(".", "")
 DENIED_AFTER = re.compile(
-    rf"{_CLOSE}(?:(?:this|that|it|which|option|choice|answer|statement|one|to me)\s+){{0,2}}(?:"
+    rf"(?:{_CLOSE}(?:(?:this|option|choice|answer|statement|one)\s+){{0,2}}"
+    rf"|{_CLOSE_CLAUSE}(?:(?:that|it|which|to me)\s+){{0,2}})(?:"
     rf"(?:(?:{_AUXILIARY})\s*)?(?:(?:to be|be|also|clearly|definitely|likely|therefore|thus|simply"
     rf"|obviously|very|completely|highly|absolutely|both)\s+){{0,3}}(?:{_WRONG}){_EDGE}(?!\s?:)"
     rf"|(?:(?:{_AUXILIARY})(?:\s+(?:also|clearly|definitely|likely|therefore|thus|simply|obviously"
     rf"|actually)){{0,2}}(?:n't|\s+(?:not|never|neither|no longer)(?!\s+only))|cannot|can't|won't)"
     rf"{_EDGE}"
-    rf"|not\s+(?:correct|right|true|accurate|seen|shown|visible|supported|the|possible|plausible|likely"
-    rf"|present|consistent|applicable|matching|a match|it|valid){_EDGE}(?!\s+(?:one|left|right){_EDGE})"
     rf"|(?:contradicts|conflicts|fails|lacks){_EDGE}"
     rf"|(?:[^\S\n]|-|:)*[✗✘❌✖]"
     rf"|(?:是)?(?:不正确|不對|不对|错误|错|不符|間違)"
-    rf")"
+    rf")|{_CLOSE_CLAUSE}"
+    rf"not\s+(?:correct|right|true|accurate|seen|shown|visible|supported|the|possible|plausible"
+    rf"|likely|present|consistent|applicable|matching|a match|it|valid){_EDGE}"
+    rf"(?!\s+(?:one|left|right){_EDGE})"
 )
 
 # --- Denials, doubts and refusals ---------------------------------------------------------------
@@ -262,7 +277,7 @@ is|was|are|were|because|since|as|for|in|on|at|by|with|from|of|to|and|or|but|so|i
 while|which|who|that|this|these|those|the|an|a|it|he|she|they|we|you|his|her|their|its|my|there
 based|due|given|would|should|could|can|will|must|may|might|does|do|did|has|have|had|not|seems
 appears|best|correctly|accurately|matches|shows|describes|states|says|indicates|suggests|here
-after|before|during|instead|rather|than|then|although|though|however|therefore|thus|end|explanation
+after|before|during|let|note|please|hope|looking|instead|rather|than|then|although|though|however|therefore|thus|end|explanation
 reason|reasoning|also|i|corresponds|represents|according|both|being|either|over|until|via|only
 """).split("|")
 )
@@ -297,9 +312,26 @@ vitamin|plan|class|grade|group|type|category|level|version|model|hepatitis|block
 key|note|string|chord|variable|string|view|track|lane|row|column|gate|door|room|building|runner
 """).split("|")
 )
+# "B is what the video shows": the letter; "C is cooking": a name.
+AFTER_IS = frozenset(
+    words(r"""
+the|what|correct|right|best|most|my|clearly|likely|more|probably|definitely|consistent|closest
+supported|shown|seen|true|accurate|better|also|indeed|not|incorrect|wrong|only|one|it|obviously
+""").split("|")
+)
+PLURAL = re.compile(r"[\s)\]\"'*_`.]{0,6}(?:are|both|were|seem|appear|match|fit)(?![a-z])")
+_ORDINALS = ("first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth", "ninth")
+PLACES = {
+    **{word: place for place, word in enumerate(_ORDINALS, start=1)},
+    **{str(place): place for place in range(1, 27)},
+}
+POSITION = re.compile(
+    rf"{_LEFT}(?:(?P<word>{'|'.join(_ORDINALS)}|last)\s(?:option|choice|description|statement|answer"
+    rf"|alternative)|(?:option|choice)\s(?:number\s|no\.\s|#)?\(?(?P<digit>[0-9]{{1,2}})){_EDGE}"
+)
 # "in C", "to B": a place or a key, unless it is announced.
 PLACE_BEFORE = re.compile(
-    rf"{_LEFT}(?:in|of|from|at|on|near|into|onto|behind|to|toward|towards|by)\s+$"
+    rf"{_LEFT}(?:an?|in|of|from|at|on|near|into|onto|behind|to|toward|towards|by)\s+$"
 )
 # "Option A says ..." describes the option.
 SPEAKS_OF = frozenset(
@@ -339,6 +371,7 @@ ASKS = re.compile(
 OPTION_BEFORE = frozenset(
     words(r"""
 option|options|choice|choices|letter|letters|alternative|alternatives|statement|statements
+description|hypothesis|caption
 opción|opcion|opção|alternativa|opzione|вариант|варианта|варианту|variante|lettre|letra|buchstabe
 الخيار|گزینه|보기|선택지|ответ
 """).split("|")

@@ -46,6 +46,12 @@ _VERDICT = re.compile(
     r"|unsupported|plausible|implausible|consistent|inconsistent|contradicted|confirmed|refuted|wrong"
     r"|rejected|matches|match|contradicts|fails|unlikely|likely)(?![a-z])"
 )
+_BACKS = re.compile(
+    r"(?P<not>(?:does|do|did)(?:\s+not|n't)\s+(?:fully\s+|clearly\s+)?)?"
+    r"(?P<verb>supports?|confirms?|contradicts?|refutes?|disproves?|rules out)"
+    r"\s+(?:the|this|that|the given)\s+(?:hypothesis|statement|claim|description)(?![a-z])"
+    r"|(?:^|[.!?\n]\s?)(?:it|this)\s+(?P<hold>holds|(?:does not|doesn't) hold)(?![a-z])"
+)
 _AGAINST = frozenset(
     (
         "false",
@@ -157,4 +163,11 @@ def _verdict_yes_no(lowered: str) -> Answer | None:
         negated = re.search(r"\bnot\b|n't|cannot", match.group("mid")) is not None
         against = match.group("word") in _AGAINST
         outcome = "no" if negated != against else "yes"
+    if outcome is None:
+        for match in _BACKS.finditer(lowered):
+            if _doubted(lowered, match.start()):
+                continue
+            verb = match.group("verb") or match.group("hold")
+            against = verb.startswith(("contradict", "refute", "disprove", "rules", "do"))
+            outcome = "no" if against != (match.group("not") is not None) else "yes"
     return Answer(outcome, "verdict") if outcome else None

@@ -28,6 +28,12 @@ OPTION_SETS: dict[str, Mapping[str, str] | Sequence[str]] = {
         "Moving Up.",
         "Not moving at all.",
     ],
+    "moving sides": [
+        "Moving Left.",
+        "Moving Right.",
+        "Moving Left then Right.",
+        "Not moving at all.",
+    ],
     "camera": ["Away from the camera.", "No movement.", "Towards the camera."],
     "rotation": [
         "Clockwise then counter-clockwise.",

@@ -1076,3 +1076,94 @@ NaN
 null
 undefined
 """)
+
+# Reasoning before a conclusion; it names other options and decides nothing.
+REASONING = templates(r"""
+Let me look at the frames.
+Let's think step by step. In the first frame, a person is seen. In the last frame, the person is gone.
+To answer the question, we compare the first and the last frame.
+The video shows a person in a room. A dog is there, too. I look at each option.
+Option {W} says "{U}". This does not match the video.
+Option {W}: {U} - this is not what we see.
+At first glance, {W} seems plausible.
+It could be {W}. It could also be {L}.
+One might think that the answer is {W}, because of the first frames.
+The first frames suggest "{U}".
+I considered ({W}) {U}
+We need to decide between {W} and {L}.
+Options {W} and {L} are both plausible.
+{W}. {U} is possible. {L}. {T} is possible, too.
+The options are:⏎{list}⏎
+{inline}
+Let's evaluate each option:⏎⏎{list}⏎
+**Option {W}: {U}** - The frames do not show this.⏎⏎**Option {L}: {T}** - The frames show this.
+- {W}: does not match.⏎- {L}: matches.
+Is it {W}? No, since the frames do not show it.
+If it were {W}, the frames would look different.
+I don't think that it is {W}.
+({W}) is not seen.
+It is hard to tell from the frames alone.
+I cannot see every detail.
+1. A person enters.⏎2. The person sits.⏎3. The person leaves.
+Person A and person B are in the frame.
+""")
+
+# Conclusions that may follow any reasoning.
+CONCLUSION = templates(r"""
+⏎⏎{L}
+⏎⏎**{L}**
+⏎⏎{L}.
+⏎⏎({L})
+⏎⏎{L}. {T}
+⏎⏎**{L}. {T}**
+⏎⏎Answer: {L}
+⏎⏎**Answer: {L}**
+⏎⏎Final answer: {L}. {T}
+⏎⏎The answer is {L}.
+⏎⏎The correct answer is:⏎⏎**{L}. {T}**
+⏎⏎\boxed{{{L}}}
+⏎<answer>{L}</answer>
+⏎```json⏎{{"answer": "{L}"}}⏎```
+ The answer is {L}.
+ So the answer is ({L}).
+ Therefore, the correct answer is option {L}.
+ Therefore, the answer is {L}. {T}
+ Hence, I choose {L}.
+ I would go with {L}.
+ My final answer is {L}.
+ So, {L} is the correct answer.
+ Thus, option {L} is the best answer.
+ Answer: {L}
+ However, the answer is {L}.
+ Still, my best guess is {L}.
+ The answer is "{T}"
+ Therefore, the correct answer is: {T}
+⏎⏎Answer: {T}
+""")
+
+# Explanations that may follow any conclusion that stands first.
+EXPLANATION = templates(r"""
+⏎⏎Explanation: A person can be seen in the frames.
+ This is because the frames show it clearly.
+⏎⏎Option {W} is incorrect because it does not match the frames.
+⏎⏎The other options do not match the video.
+⏎⏎Here is why:⏎- {W} is wrong: the frames do not show it.
+⏎⏎Note that {W} is not supported by the video.
+ I hope this helps!
+ Let me know if you need anything else.
+ It cannot be {W}, as the frames show something else.
+""")
+OPENING = templates(r"""
+{L}
+{L}.
+({L})
+{L}. {T}
+({L}) {T}
+**{L}. {T}**
+Answer: {L}
+Answer: {L}. {T}
+The answer is {L}.
+The correct answer is ({L}).
+The correct answer is **{L}. {T}**
+<answer>{L}</answer>
+""")
