@@ -1,0 +1,110 @@
+"""The page in headless Chromium: it fits the screen, and every picture can be drawn."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.report.runs import (
+    causal_lines,
+    causal_questions,
+    condition_lines,
+    tomato_questions,
+    write_questions,
+    write_run,
+)
+from video_reasoning.tasks.report.build import build
+from video_reasoning.tasks.report.page import page
+
+webdriver = pytest.importorskip("selenium.webdriver", reason="needs selenium")
+
+CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("chrome")
+DRIVER = shutil.which("chromedriver")
+if not (CHROMIUM and DRIVER):
+    pytest.skip("needs Chromium and its chromedriver on the PATH", allow_module_level=True)
+
+LONG = "a_model_with_a_name_that_is_longer_than_any_column-" * 2
+PRINCIPLES = ("ordered16", "shuffled16", "random1")
+
+BEYOND = """
+for (const part of document.querySelectorAll("details")) part.open = true;
+const width = document.documentElement.clientWidth;
+const found = [];
+for (const part of document.querySelectorAll("body *")) {
+  const scroller = part.closest(".scroll");
+  if (scroller && scroller !== part) continue;  // a wide table scrolls in its own box
+  if (part.getBoundingClientRect().right > width + 1) found.push(part.outerHTML.slice(0, 120));
+}
+return {width, scroll: document.documentElement.scrollWidth, found};
+"""
+BROKEN = "return [...document.images].filter(i => !(i.complete && i.naturalWidth)).length"
+
+
+@pytest.fixture(scope="module")
+def written(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    """A report over two runs of two tasks, with words that no line has room for."""
+    folder = tmp_path_factory.mktemp("report")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("VIDEO_REASONING_HOME", str(folder / "store"))
+        causal, tomato = causal_questions(4), tomato_questions(3)
+        causal[0]["question"] = "wide" * 200
+        files = {
+            "causalvqa_debug": write_questions(folder / "store", "causalvqa", "debug", causal),
+            "tvbench_tomato_principles": write_questions(
+                folder / "store", "tvbench", "test", tomato
+            ),
+        }
+        for model, letter in ((LONG, "A"), ("two", "B")):
+            lines = causal_lines(causal, lambda q, letter=letter: letter)
+            lines[0]["filtered_resps"] = "x" * 3000
+            tasks = {
+                "causalvqa_debug": lines,
+                "tvbench_tomato_principles": condition_lines(
+                    tomato, lambda q, c, letter=letter: letter, PRINCIPLES
+                ),
+            }
+            write_run(folder / model[:9], tasks, model=model, questions=files)
+        report = build([folder / LONG[:9], folder / "two"])
+        (folder / "report.html").write_text(page(report), encoding="utf-8")
+        yield folder / "report.html"
+
+
+@pytest.fixture(scope="module")
+def browser(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
+    options = webdriver.ChromeOptions()
+    options.binary_location = CHROMIUM
+    for argument in (
+        "--headless=new",
+        "--no-sandbox",
+        "--disable-gpu",
+        "--disable-quic",
+        "--no-first-run",
+        "--disable-background-networking",
+        "--disable-component-update",
+        "--disable-sync",
+        f"--user-data-dir={tmp_path_factory.mktemp('chromium')}",
+    ):
+        options.add_argument(argument)
+    driver = webdriver.Chrome(options=options, service=webdriver.ChromeService(DRIVER))
+    yield driver
+    driver.quit()
+
+
+@pytest.mark.parametrize("width", [390, 1366])
+def test_nothing_overflows(browser: Any, written: Path, width: int) -> None:
+    size = {"width": width, "height": 900, "deviceScaleFactor": 1, "mobile": width < 600}
+    browser.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", size)
+    browser.get(written.as_uri())
+    found = browser.execute_script(BEYOND)
+    assert found["found"] == []
+    assert found["scroll"] <= found["width"] <= width
+
+
+def test_every_picture_is_drawn(browser: Any, written: Path) -> None:
+    browser.get(written.as_uri())
+    assert browser.execute_script("return document.images.length") > 20
+    assert browser.execute_script(BROKEN) == 0
