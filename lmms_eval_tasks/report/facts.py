@@ -150,41 +150,35 @@ def problems(each: TaskNumbers) -> list[str]:
     if counts["withheld"]:
         sentences.append(f"{counts['withheld']:,} of {n:,} items have no public answer: no score.")
     if counts.get("skipped rows"):
-        sentences.append(
-            f"{counts['skipped rows']:,} unreadable rows of the release were never asked."
-        )
+        rows = _some(counts["skipped rows"], "row")
+        sentences.append(f"Unreadable in the release, and so never asked: {rows}.")
     if counts["odd lines"]:
         sentences.append(log.odd.sentence(log.log))
     if counts.get("incomplete pairs"):
-        sentences.append(
-            f"{counts['incomplete pairs']:,} pairs lack a scored variant and are not in the "
-            "paired accuracy."
-        )
+        pairs = _some(counts["incomplete pairs"], "pair")
+        sentences.append(f"Without a score for both variants, not in the paired accuracy: {pairs}.")
     if counts.get("left out questions"):
-        sentences.append(
-            f"{counts['left out questions']:,} questions lack one of the frame conditions and "
-            "are in none of κ, τ and ρ."
-        )
+        questions = _some(counts["left out questions"], "question")
+        sentences.append(f"Without one of the frame conditions, not in κ, τ and ρ: {questions}.")
     if counts["short videos"]:
-        sentences.append(
-            f"{counts['short videos']:,} items show a video with fewer frames than asked for: "
-            "some frames were shown twice."
-        )
+        items = _some(counts["short videos"], "item")
+        sentences.append(f"Of fewer frames than asked for, so that some were shown twice: {items}.")
     failed = sum(count for rule, count in each.rules.items() if rule.startswith("error"))
     if failed:
-        sentences.append(f"{failed:,} responses could not be scored because of an error.")
+        sentences.append(f"Not read because of an error: {_some(failed, 'response')}.")
     if log.problem:
         sentences.append(f"No questions beside the log, so no frames and no options: {log.problem}")
     if log.changed:
+        questions = _some(len(log.changed), "question")
         sentences.append(
-            f"{len(log.changed):,} questions in {log.questions_file} are not the ones that were "
-            "asked: the store has changed since the run, so options, frames and what only the "
-            "store knows are left out."
+            f"{log.questions_file} has changed since the run: {questions} asked in other words "
+            "than it has now. Options, frames and what only the store knows are "
+            "left out."
         )
     strangers = sum(item.id not in log.questions for item in log.items) if log.questions else 0
     if strangers:
         sentences.append(
-            f"{strangers:,} items are not among the questions in {log.questions_file}."
+            f"Not among the questions in {log.questions_file}: {_some(strangers, 'item')}."
         )
     sentences += _picks(each)
     whole = next((number for number in each.numbers if not number.group), None)
@@ -203,6 +197,10 @@ def problems(each: TaskNumbers) -> list[str]:
                     "of one run, or the log is incomplete."
                 )
     return [sentence.replace("  ", " ") for sentence in sentences]
+
+
+def _some(count: int, noun: str) -> str:
+    return f"{count:,} {noun}" + ("" if count == 1 else "s")
 
 
 def _picks(each: TaskNumbers) -> list[str]:

@@ -13,6 +13,7 @@ import html
 import string
 from collections.abc import Iterable, Sequence
 from importlib import resources
+from pathlib import Path
 
 from video_reasoning.tasks.report import facts
 from video_reasoning.tasks.report.build import Report, headline, verdict
@@ -375,8 +376,7 @@ def _point(report: Report, number: Number) -> Point | None:
     if number.value is None:
         return None
     places = {key: place for place, key in enumerate(report.names)}
-    keys = [key for key in places if number.run == key[1] and key[0] in number.file]
-    place = places[keys[0]] if keys else 0
+    place = places.get((str(Path(number.file.split("; ")[0]).parent), number.run), 0)
     low = None if number.low is None else 100 * number.low
     high = None if number.high is None else 100 * number.high
     return Point(place, 100 * number.value, low, high)
@@ -424,8 +424,17 @@ _COUNTS = (
 )
 
 
+_ALWAYS = frozenset({"items", "scored", "answered", "unparsed", "missing", "skipped rows"})
+"""Counts that are shown though all are zero."""
+
+
 def _counts(report: Report, runs: Sequence[TaskNumbers]) -> Markup:
-    used = [(key, name) for key, name in _COUNTS if any(key in each.counts for each in runs)]
+    used = [
+        (key, name)
+        for key, name in _COUNTS
+        if any(each.counts.get(key) for each in runs)
+        or (key in _ALWAYS and any(key in each.counts for each in runs))
+    ]
     rows = [
         _row(
             _run(report, each),

@@ -77,7 +77,7 @@ def test_missing_and_unparsed(tmp_path: Path, store: Path) -> None:
     assert "1 of 6 items had no video to show" in said and "the release holds no clip.mp4" in said
     assert "1 of 5 responses (20.0%) name no option" in said
     assert "--limit 6" in said
-    assert "1 pairs lack a scored variant" in said
+    assert "not in the paired accuracy: 1 pair." in said
 
 
 def test_principles_are_ratios_over_shared_questions(tmp_path: Path, store: Path) -> None:
@@ -140,7 +140,9 @@ def test_another_store_is_noticed(tmp_path: Path, store: Path) -> None:
     assert log.changed == {questions[3]["id"]}
     assert not log.questions, "none of a changed store's questions may be shown"
     found = measure(log)
-    assert any("the store has changed" in sentence for sentence in facts.problems(found))
+    assert any(
+        "has changed since the run: 1 question" in sentence for sentence in facts.problems(found)
+    )
     number = found.find("accuracy", {"difficulty": "easy"})
     assert number is not None and number.n == 4, "groups come from the log"
 
