@@ -123,7 +123,8 @@ def missing_data(benchmark: str, split: str) -> str:
         return ""
     return (
         f"No data for {benchmark} ({split} split) in {home()}: "
-        f"run `video-reasoning prepare {benchmark} --source RELEASE_FOLDER_OR_ARCHIVE`, "
+        f"run `video-reasoning prepare {benchmark} --source RELEASE_FOLDER_OR_ARCHIVE` "
+        "(docs/data.md says where to get the release), "
         f"or set {HOME_VARIABLE} to a store that holds it."
     )
 
