@@ -154,7 +154,7 @@ def problems(each: TaskNumbers) -> list[str]:
         sentences.append(f"Unreadable in the release, and so never asked: {rows}.")
     if counts["odd lines"]:
         sentences.append(log.odd.sentence(log.log))
-    if counts.get("incomplete pairs"):
+    if counts.get("incomplete pairs") and counts["withheld"] < n:
         pairs = _some(counts["incomplete pairs"], "pair")
         sentences.append(f"Without a score for both variants, not in the paired accuracy: {pairs}.")
     if counts.get("left out questions"):

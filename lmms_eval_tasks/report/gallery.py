@@ -70,6 +70,7 @@ class Example:
         id: the question's id.
         condition: frames shown, or the empty text.
         question: its text; empty where the store's questions are gone.
+        hypothesis: for yes or no, the statement that is asked about, where it is a text apart.
         options: its options, none for yes or no and for free text.
         answer: the right letter, "yes" or "no", or the empty text.
         references: reference texts, for generated text.
@@ -82,6 +83,7 @@ class Example:
     id: str
     condition: str
     question: str
+    hypothesis: str
     options: Sequence[str]
     answer: str
     references: Sequence[str]
@@ -121,6 +123,7 @@ def examples(logs: Sequence[TaskLog], n_tasks: int, most: int) -> list[Example]:
             id=item.id,
             condition=item.condition or _condition_of(log),
             question=str(question.get("question") or ""),
+            hypothesis=_hypothesis(question),
             options=list(question.get("options") or []),
             answer=item.target if "gen" not in str(question.get("task")) else "",
             references=list(question.get("references") or []),
@@ -129,6 +132,11 @@ def examples(logs: Sequence[TaskLog], n_tasks: int, most: int) -> list[Example]:
         example.frames, example.caption = _pictures(log, question, example)
         found.append(example)
     return found
+
+
+def _hypothesis(question: Mapping[str, Any]) -> str:
+    text = str(question.get("hypothesis") or "")
+    return "" if text in str(question.get("question")) else text
 
 
 def _kind(log: TaskLog, item: Item) -> str:

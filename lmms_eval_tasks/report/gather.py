@@ -32,6 +32,9 @@ _COLUMNS = (
     "problem",
     "frames",
     "references",
+    "hypothesis",
+    "video_before",
+    "video_after",
     *_GROUPS[:-1],
     *_VARIATIONS,
 )
@@ -225,7 +228,7 @@ def _other(sample: Sample, question: Mapping[str, Any]) -> bool:
     Prompts may quote options, so that quotes and backslashes do not count.
     """
     answer, options = question.get("answer"), question.get("options") or []
-    if options and answer and sample.target and sample.target != answer:
+    if answer and sample.target and sample.target != answer:
         return True
     if not sample.prompt:
         return False

@@ -424,7 +424,8 @@ def _none(value: float) -> float | None:
     return None if math.isnan(value) else value
 
 
-_UNITS: Mapping[str, str] = {"llm_match": "1..5", "clip_score": "-1..1"}
+UNITS: Mapping[str, str] = {"llm_match": "1..5", "clip_score": "-1..1"}
+"""Units of the generation metrics that are no shares."""
 
 
 def _generation(found: TaskNumbers) -> None:
@@ -433,7 +434,7 @@ def _generation(found: TaskNumbers) -> None:
     for name in GENERATION:
         items = [item for item in log.items if name in item.values]
         value, error = log.result.metrics.get(name), log.result.errors.get(name)
-        unit = _UNITS.get(name, "share")
+        unit = UNITS.get(name, "share")
         if items:
             estimate = bootstrap_mean(
                 [item.values[name] for item in items],

@@ -19,7 +19,7 @@ from video_reasoning.tasks.report import facts
 from video_reasoning.tasks.report.build import Report, headline, verdict
 from video_reasoning.tasks.report.gallery import Example, Verdict
 from video_reasoning.tasks.report.gather import TaskLog
-from video_reasoning.tasks.report.numbers import BREAKDOWNS, RATIOS, Number, TaskNumbers
+from video_reasoning.tasks.report.numbers import BREAKDOWNS, RATIOS, UNITS, Number, TaskNumbers
 from video_reasoning.tasks.report.plots import (
     Line,
     Plot,
@@ -175,7 +175,8 @@ def _short(report: Report) -> Markup:
         guess = "–"
         if number is not None:
             value = [shown(number, number.value), tag("small", interval(number))]
-            name = label(number.name) if number.unit != "share" else number.name
+            generated = each.log.generated or number.unit == "ratio"
+            name = label(number.name) if generated else number.name
             name += f", {label(number.condition).lower()}" if number.condition else ""
             chance = each.chance_paired if number.name == "paired accuracy" else each.chance
             guess = percent(chance)
@@ -246,10 +247,18 @@ def _problems(report: Report) -> Markup:
     for task, entries in report.problems.items():
         for name, sentence in entries:
             said.setdefault((task, sentence), []).append(name)
+    alike: dict[tuple[str, tuple[str, ...]], list[str]] = {}
+    for (task, sentence), of in said.items():
+        alike.setdefault((sentence, tuple(of)), []).append(task)
     many = len(report.names) > 1
     items = [
-        tag("li", tag("strong", task), f" ({', '.join(of)}): " if many else ": ", sentence)
-        for (task, sentence), of in said.items()
+        tag(
+            "li",
+            tag("strong", ", ".join(tasks)),
+            f" ({', '.join(of)}): " if many else ": ",
+            sentence,
+        )
+        for (sentence, of), tasks in alike.items()
     ]
     if not items:
         return tag(
@@ -689,6 +698,7 @@ def _example(report: Report, example: Example, said: str) -> Markup:
         tag("div", pictures, class_="frames few" if few else "frames") if pictures else None,
         tag("p", example.caption, class_="soft") if example.caption != said else None,
         tag("p", example.question, class_="question") if example.question else None,
+        tag("p", example.hypothesis) if example.hypothesis else None,
         tag("ol", options, class_="options") if options else None,
     ]
     if example.references:
@@ -704,7 +714,10 @@ def _verdict(report: Report, each: Verdict) -> Markup:
     found = f" read as {item.choice} ({item.rule})" if item.choice else ""
     if item.status == "missing" and item.problem:
         found = f" {item.problem}"
-    values = "".join(f" {label(name)} {value:.3f}" for name, value in item.values.items())
+    values = "".join(
+        f" {label(name)} {value if name in UNITS else 100 * value:.2f}"
+        for name, value in item.values.items()
+    )
     who: list[Content] = [_mark(place), " "]
     if len(report.names) > 1:
         who += [report.names[each.run], " "]

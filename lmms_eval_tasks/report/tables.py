@@ -505,7 +505,11 @@ def _blackswan_gen(
             row[f"{kind}_{column}"] = each.find(metric)
     if not rows:
         return None
-    kinds = ("forecaster", "detective", "reporter")
+    kinds = [
+        kind
+        for kind in ("forecaster", "detective", "reporter")
+        if any(column.startswith(kind) for row in rows.values() for column in row)
+    ]
     columns = [f"{kind}_{column}" for kind in kinds for column in (*metrics, *word_metrics)]
     head = [
         f"{kind.capitalize()} {label({**metrics, **word_metrics}[column])}"
