@@ -468,8 +468,10 @@ def _breakdowns(report: Report, runs: Sequence[TaskNumbers]) -> list[Plot]:
         )
     )
     if len(conditions) > 1:
-        plots.append(_by_condition(report, runs, conditions))
-        shown_conditions = [name for name in conditions if name.startswith("ordered")][:1]
+        if not runs[0].log.task.endswith("_frames"):  # those have a plot over frames
+            plots.append(_by_condition(report, runs, conditions))
+        ordered = [name for name in conditions if name.startswith("ordered")]
+        shown_conditions = ["ordered16"] if "ordered16" in ordered else ordered[:1]
     else:
         shown_conditions = conditions
     for name in ("paired accuracy", "accuracy"):

@@ -276,7 +276,7 @@ def frame_sweep(
         axes.set_ylim(-2, 102)
         axes.grid(axis="y", color="#e4e4e4", linewidth=0.7)
         words = "; ".join(
-            ", ".join(f"{m} frames {point.value:.1f}" for m, point in points)
+            ", ".join(f"m = {m}: {point.value:.1f}" for m, point in points)
             for points in series.values()
         )
         return Plot(_svg(figure), title, f"Accuracy in percent. {words}.")
