@@ -57,6 +57,7 @@ demo: $(DEMO)/store/causalvqa/manifest.json
 	done
 	@echo; echo "== video-reasoning check-sample $(DEMO)/results"
 	@$(BIN)/video-reasoning check-sample $(DEMO)/results
+	@echo; $(BIN)/video-reasoning report $(DEMO)/results --out $(DEMO)/report.html
 
 test: $(VENV)/.dev
 	HF_HUB_OFFLINE=1 $(BIN)/python -m pytest -n $(JOBS) --dist loadgroup
@@ -73,7 +74,9 @@ lint: $(VENV)/.dev
 	  -p video_reasoning.preprocessing -p video_reasoning.tasks
 
 bench: $(VENV)/.dev
-	@for script in tests/benchmarks/bench_*.py; do echo "== $$script"; $(BIN)/python $$script; done
+	@for script in tests/benchmarks/bench_*.py; do \
+	  echo "== $$script"; $(BIN)/python -m tests.benchmarks.$$(basename $$script .py); \
+	done
 
 $(VENV)/.docs: pyproject.toml | $(BIN)/python
 	$(call install,.[docs])
