@@ -36,27 +36,6 @@ _FULL_LETTER = re.compile(
 )
 
 
-_SHORT_ANSWER = re.compile(r"(?:^|\n)\s{0,9}A\s{0,3}:\s{0,9}(?=\S)")
-
-
-def _question_and_answer(reply: Reply) -> _Outcome:
-    """The reply ends with "A:" for "answer", before a letter or another option's text."""
-    if "A:" not in reply.text:
-        return None
-    match = None
-    for match in _SHORT_ANSWER.finditer(reply.text):  # noqa: B007
-        pass
-    if match is None:
-        return None
-    inner = Reply(reply.text[match.end() :], reply.options)
-    labels = reply.options.own_text("A", reply.lowered, match.end()) is not None
-    for rule in (_whole_reply, _only_text, *(() if labels else (_leading_letter,))):
-        outcome = rule(inner)
-        if isinstance(outcome, str):
-            return outcome
-    return None
-
-
 def _whole_reply(reply: Reply) -> _Outcome:
     """The reply is a letter, or one option's text, and nothing else."""
     text, options = reply.text, reply.options
@@ -106,23 +85,54 @@ def _fields(reply: Reply) -> _Outcome:
 
 def _statement(reply: Reply) -> _Outcome:
     """The last explicit statement: "the answer is B", "I choose B", "B is correct"."""
-    found: list[tuple[bool, int, _Outcome]] = []
+    found: list[tuple[int, _Outcome]] = []
     for cue in wording.ANNOUNCEMENT.finditer(reply.lowered):
         outcome = _announced(reply, cue)
         if outcome is not None:
-            head = reply.lowered[max(0, cue.start() - 24) : cue.start()]
-            final = wording.FINAL.search(head) is not None
-            found.append((final, cue.start(), outcome))
+            found.append((cue.start(), outcome))
     for place, mention in enumerate(reply.mentions):
-        if not wording.CONFIRMED.match(reply.lowered, mention.end) or reply.denied(mention):
+        verdict = wording.CONFIRMED.match(reply.lowered, mention.end)
+        if verdict is None or reply.denied(mention) or _is_text(reply, place, verdict):
             continue
         if _joint(reply, place):
-            found.append((False, mention.start, AMBIGUOUS))
+            found.append((mention.start, AMBIGUOUS))
         elif mention.known:
-            found.append((False, mention.start, mention.letter))
+            found.append((mention.start, mention.letter))
+    found += _short_answers(reply)
     if found and (last := _last_line(reply)) is not None:
-        found.append((False, reply.affirmed[-1].start, last))
-    return max(found, key=lambda entry: entry[:2])[2] if found else None
+        found.append((reply.affirmed[-1].start, last))
+    return max(found, key=lambda entry: entry[0])[1] if found else None
+
+
+def _is_text(reply: Reply, place: int, verdict: re.Match[str]) -> bool:
+    """Whether the "right" of "A: right" is another option's text and no verdict."""
+    mention, follower = (
+        reply.mentions[place],
+        next(iter(reply.mentions[place + 1 : place + 2]), None),
+    )
+    if mention.own or follower is None or follower.form != "text":
+        return False
+    gap = reply.lowered[mention.end : follower.start]
+    return follower.start < verdict.end() and not gap.strip(" \n:.-)*\"'")
+
+
+_SHORT_ANSWER = re.compile(r"(?:^|\n)\s{0,9}A\s{0,3}:\s{0,9}(?=\S)")
+
+
+def _short_answers(reply: Reply) -> list[tuple[int, _Outcome]]:
+    """The last "A:" for "answer", before a letter or another option's text."""
+    match = None
+    for match in _SHORT_ANSWER.finditer(reply.text) if "A:" in reply.text else ():  # noqa: B007
+        pass
+    if match is None:
+        return []
+    inner = Reply(reply.text[match.end() :], reply.options)
+    labels = reply.options.own_text("A", reply.lowered, match.end()) is not None
+    for rule in (_whole_reply, _only_text, *(() if labels else (_leading_letter,))):
+        outcome = rule(inner)
+        if isinstance(outcome, str):
+            return [(match.end(), outcome)]
+    return []
 
 
 def _joint(reply: Reply, place: int) -> bool:
@@ -153,7 +163,9 @@ def _announced(reply: Reply, cue: re.Match[str]) -> _Outcome:
     if option_noun and not wording.COPULA.search(gap):
         return None
     head = reply.rest[max(0, cue.start() - 80) : cue.start()]
-    if reply.has_doubt and reply.doubted(cue.start(), wide=False):
+    broken = gap.rfind("\n") + 1  # on a new line, what stood before the break does not count
+    doubtful = cue.start("gap") + broken if broken else cue.start()
+    if reply.has_doubt and reply.doubted(doubtful, wide=False):
         return None
     options, text, lowered = reply.options, reply.text, reply.lowered
     position = cue.end()
@@ -422,7 +434,7 @@ def _yes_or_no(reply: Reply) -> _Outcome:
     return reply.options.yes_no[word] if word else None
 
 
-_EXPLICIT = (_whole_reply, _only_text, _fields, _question_and_answer, _statement)
+_EXPLICIT = (_whole_reply, _only_text, _fields, _statement)
 _WEAKER = (
     _last_line,
     _leading_letter,

@@ -199,11 +199,14 @@ LIST_GAP = re.compile(
     r"[\s,;/|&*_.)(\]\[\"'`{}<>:+=-]*(?:(?:and|or|nor|vs\.?|versus|then|和|或|或者|と|oder|und|ou|et|y|o"
     r"|или|и)[\s*_(\[\"'`]+)?(?:(?:option|choice|answer|letter)[\s(\"'*]+)?[\s(\[\"'*_`-]*|[和或とやу]"
 )
+_OR = (
+    "and/or|and|or maybe|or perhaps|or possibly|or even|or else|or|nor|vs\\.?|versus"
+    "|ou|oder|und|et|или|и|或者?|和|y|o|e"
+)
 COORDINATION = re.compile(
-    r"[\s)\]\"'*_`]*(?:,|;|/|&|\||\+|,?\s*(?:and|or|nor|vs\.?|versus|and/or|ou|oder|or maybe|or perhaps"
-    r"|or possibly|or even|or else|или|和|或|или|y|o|et|und)(?=[\s(\"'*]))[\s(\[\"'*_`]*"
-    r"(?:(?:maybe|perhaps|possibly|could be|even|also|it could be|the|answer|option|choice|letter)"
-    r"[\s(\[\"'*]+){0,3}|[和或と]"
+    rf"[ \t)\]\"'*_`]*(?:,|;|/|&|\||\+|,?[ \t]*(?:{_OR})(?=[ \t(\"'*]))[ \t(\[\"'*_`]*"
+    r"(?:(?:and|or|maybe|perhaps|possibly|could be|even|also|it could be|the|answer|option|choice"
+    r"|letter)[ \t(\[\"'*]+){0,3}|[和或と]"
 )
 
 

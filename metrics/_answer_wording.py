@@ -68,7 +68,7 @@ correct that to|make that
 # What may stand between the announcement and the answer.
 _GAP_WORDS = words(r"""
 is|are|was|be|would|will|should|must|has|have|to|seems|seem|appears|appear|the|that|this|my
-for|of|question|here|given|letter|option|choice|answer|number|labeled|labelled|most|likely
+for|of|question|here|given|letter|option|choice|number|labeled|labelled|most|likely
 probably|definitely|clearly|certainly|surely|therefore|thus|then|indeed|simply|obviously
 actually|as|follows|correct|right|best|accurate|appropriate|suitable|plausible|final|it|it's
 statement|with|by|in|only|us|single|one|i think|i believe|i would say|i'd say|likely|none other than
@@ -96,9 +96,6 @@ ANNOUNCEMENT = re.compile(
     rf"|(?P<match>(?:{_MATCH_VERBS}){_EDGE})"
     rf"|(?P<turn>(?:{_TURNS}|instead(?!\s+of)){_EDGE}))"
     rf"(?P<gap>\.?{_GAP})"
-)
-FINAL = re.compile(
-    r"(?:final|最终|最終|финальн|définitive|finale|endgültig)\W{0,4}(?:\w{1,12}\W{1,3})?$"
 )
 COPULA = re.compile(
     rf"[:=→⇒是为為は]|{_LEFT}(?:"
