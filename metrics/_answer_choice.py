@@ -237,7 +237,8 @@ def _in_sentence(reply: Reply, cue: re.Match[str]) -> _Outcome:
     start = cue.end("answer") if cue.group("answer") else cue.end("option")
     affirmed = reply.affirmed
     named: list[Mention] = []
-    for mention in affirmed[bisect_left(affirmed, (start,)) :]:
+    for place in range(bisect_left(affirmed, (start,)), len(affirmed)):
+        mention = affirmed[place]
         if mention.start >= end:
             break
         if mention.known and wording.COPULA.search(reply.lowered, start, mention.start):
@@ -350,32 +351,45 @@ def _weak_statement(reply: Reply) -> _Outcome:
 
 
 def _single_letter(reply: Reply) -> _Outcome:
-    """Exactly one option is named by its letter."""
-    marked = [m for m in reply.affirmed if m.form == "marked" and m.known]
-    bare = [
+    """Exactly one option is named by its letter, and not only talked about."""
+    named = [
         m
         for m in reply.affirmed
-        if m.form == "bare"
-        and m.known
-        and not wording.PLACE_BEFORE.search(reply.lowered, max(0, m.start - 12), m.start)
+        if m.form != "text" and m.known and not reply.refused_before(m.start)
     ]
-    for group in (marked, bare):
-        letters = {m.letter for m in group if not reply.refused_before(m.start)}
-        if len(letters) == 1:
-            return letters.pop()
-        if letters:
-            return None
+    for form in ("marked", "bare"):
+        group = [m for m in named if m.form == form]
+        if group:
+            single = len({m.letter for m in group}) == 1
+            return group[0].letter if single and any(_chosen(reply, m) for m in group) else None
     return None
+
+
+def _chosen(reply: Reply, mention: Mention) -> bool:
+    """False for "option A says ...", "look at option A" and "in C"."""
+    start = max(0, mention.start - 40)
+    if wording.ONLY.search(reply.lowered, start, mention.start):
+        return True
+    follower = _NEXT_WORD.match(reply.lowered, mention.end)
+    if follower is not None and follower.group(1) in wording.SPEAKS_OF:
+        return False
+    if wording.EXAMINES.search(reply.lowered, start, mention.start):
+        return False
+    place = wording.PLACE_BEFORE.search(reply.lowered, start, mention.start)
+    return mention.form == "marked" or place is None
 
 
 def _conclusion(reply: Reply) -> _Outcome:
     """The one option that the last "so ...", "therefore ..." names."""
+    affirmed = reply.affirmed
     for cue in reversed(list(wording.CONCLUSION.finditer(reply.lowered))):
         stop = _RUN_ON.search(reply.text, cue.end(), cue.end() + 300)
         end = stop.start() if stop else cue.end() + 300
-        letters = {m.letter for m in reply.affirmed if cue.end() <= m.start < end and m.known}
+        low, high = bisect_left(affirmed, (cue.end(),)), bisect_left(affirmed, (end,))
+        letters = {affirmed[place].letter for place in range(low, min(high, low + 20))}
         if len(letters) == 1 and not reply.refused_before(cue.start()):
-            return letters.pop()
+            letter = letters.pop()
+            return letter if letter in reply.options.keys else BEYOND
     return None
 
 
@@ -388,22 +402,45 @@ def _option_text(reply: Reply) -> _Outcome:
     return AMBIGUOUS if letters else None
 
 
+def _similar_text(reply: Reply) -> _Outcome:
+    """One sentence has nearly the words of one long option, and of no other."""
+    if len(reply.text) > 1000 or reply.refusal is not None or reply.mentions:
+        return None
+    letters = set()
+    for sentence in _SENTENCE.split(reply.lowered):
+        letter = reply.options.similar(WORD.findall(sentence))
+        if letter is not None:
+            option = answer_text.lower(reply.options.texts[letter])
+            negated = [wording.DOUBT.search(text) is not None for text in (sentence, option)]
+            if negated[0] == negated[1]:
+                letters.add(letter)
+    return letters.pop() if len(letters) == 1 else None
+
+
+_SENTENCE = re.compile(r"[.!?](?=\s|$)|\n")
+
+
 def _part_of_text(reply: Reply) -> _Outcome:
-    """The reply is short, and part of exactly one option's text."""
-    if len(reply.text) > 120 or reply.mentions or reply.refusal is not None:
+    """The reply, or what it announces last, is a part of exactly one option's text.
+
+    So are responses that were cut off at the limit of tokens.
+    """
+    if reply.refusal is not None or any(m.form != "text" for m in reply.mentions):
         return None
-    words = WORD.findall(reply.lowered)
-    if not words or len(words) > 12 or not any(len(word) > 3 for word in words):
-        return None
+    words = WORD.findall(reply.lowered[:1000])
     if len(words) == 1 and words[0] in ("none", "neither", "both", "nothing"):
         return None
-    part = f" {' '.join(words)} "
-    holders = [
-        letter
-        for letter, text in reply.options.texts.items()
-        if part in f" {' '.join(WORD.findall(answer_text.lower(text)))} "
-    ]
-    return holders[0] if len(holders) == 1 else None
+    if not reply.mentions and any(len(word) > 3 for word in words):
+        letter = reply.options.holding(words)
+        if letter is not None:
+            return letter
+    cues = list(wording.ANNOUNCEMENT.finditer(reply.lowered))
+    if not cues or cues[-1].end() < len(reply.text) - 1000:
+        return None
+    if reply.has_doubt and reply.doubted(cues[-1].start(), wide=False):
+        return None
+    words = WORD.findall(reply.lowered, cues[-1].end())
+    return reply.options.holding(words) if len(words) > 2 else None
 
 
 def _position(reply: Reply) -> _Outcome:
@@ -445,9 +482,12 @@ _WEAKER = (
     _conclusion,
     _option_text,
     _position,
+    _similar_text,
     _part_of_text,
     _yes_or_no,
 )
+# What counts in a response that was cut off in the middle of a sentence.
+_FIRM = (*_EXPLICIT, _leading_letter, _part_of_text)
 _CHOICE_RULES: tuple[Callable[[Reply], _Outcome], ...] = (*_EXPLICIT, *_WEAKER)
 _TERMINAL = ".!?)]}\"'*`。>:|"
 
@@ -471,7 +511,7 @@ def choose(text: str, options: Options) -> Answer:
 def _ask(reply: Reply, rules: Sequence[Callable[[Reply], _Outcome]]) -> Answer:
     cut_off = _cut_off(reply)
     for rule in rules:
-        if cut_off and rule not in _EXPLICIT and rule is not _leading_letter:
+        if cut_off and rule not in _FIRM:
             continue
         outcome = rule(reply)
         if isinstance(outcome, Answer):

@@ -222,7 +222,7 @@ def letter_at(
     word = _word_before(lowered, start)
     named = word in wording.OPTION_BEFORE or word.endswith(wording.CJK_OPTION_BEFORE)
     line_start = starts_line(text, start)
-    headed = line_start and capital and after in _AFTER_HEAD
+    headed = line_start and (capital or known) and after in _AFTER_HEAD
     spelled = bracketed or quoted or named or after in _CLOSING
     marked = spelled or headed or word in wording.ANSWER_BEFORE
     if own_end is not None:

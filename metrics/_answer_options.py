@@ -174,6 +174,31 @@ class Options:
             else:
                 match = pattern.search(lowered, start + 1)
 
+    def holding(self, words: Sequence[str]) -> str | None:
+        """The letter of the one option of whose text ``words`` are a part."""
+        part = f" {' '.join(words)} "
+        letters = [
+            letter for letter, text in self.texts.items() if words and part in f" {tokens(text)} "
+        ]
+        return letters[0] if len(letters) == 1 else None
+
+    def similar(self, words: Sequence[str]) -> str | None:
+        """The letter of the one long option that shares nearly all its words with ``words``."""
+        mine = frozenset(weighty(words))
+        scores = sorted(
+            ((len(mine & theirs) / len(mine | theirs), letter) for letter, theirs in self._sets),
+            reverse=True,
+        )
+        if not scores or scores[0][0] < 0.7 or len(mine) < 4:
+            return None
+        return scores[0][1] if len(scores) == 1 or scores[0][0] - scores[1][0] > 0.25 else None
+
+    @cached_property
+    def _sets(self) -> list[tuple[str, frozenset[str]]]:
+        """The weighty words of each option; of too short ones, none can be similar."""
+        sets = [(letter, frozenset(weighty(tokens(t).split()))) for letter, t in self.texts.items()]
+        return sets if all(len(words) > 3 for _, words in sets) else []
+
     @cached_property
     def _pattern(self) -> tuple[re.Pattern[str] | None, list[str]]:
         """One pattern for all texts, and the letter of each of its groups."""

@@ -83,9 +83,14 @@ class Reply:
             return True
         if not self.has_doubt:
             return False
-        return self.conditional(mention) or self.doubted(
-            mention.start, wide=mention.form != "marked"
-        )
+        if mention.form == "text":
+            # "Determining left motion is impossible."
+            after = self.rest[mention.end : mention.end + 80]
+            stop = wording.CLAUSE_END.search(after)
+            if wording.REFUSAL.search(after, 0, stop.start() if stop else len(after)):
+                return True
+        wide = mention.form != "marked"
+        return self.conditional(mention) or self.doubted(mention.start, wide=wide)
 
     def conditional(self, mention: Mention) -> bool:
         """Whether the mention would hold "if ..." only."""

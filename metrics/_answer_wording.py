@@ -42,7 +42,7 @@ auswahl|keuze|şık|seçenek|pilihan|lựa chọn|ตัวเลือก|व�
 
 # Verbs that choose: a letter or an option's text follows.
 _CHOICE_VERBS = words(r"""
-choose|chose|chosen|choosing|select|selected|selecting|pick|picked|picking|opt for|opting for
+choose|chose|chosen|choosing|i vote|select|selected|selecting|pick|picked|picking|opt for|opting for
 opted for|go with|going with|went with|go for|going for|settle on|settled on|vote for
 lean towards|leaning towards|lean toward|leaning toward|lean to|i'd say|i would say|i'll say
 i will say|i guess|i'd guess|i would guess|i'll guess|i'd answer|i would answer|i answer
@@ -132,7 +132,7 @@ the|a|an|indeed|clearly|most|more|only|best|single|one|likely|far|much|probably|
 therefore|thus|actually|also|obviously|overall|also|my|final|closest|that|which|what|to|be
 option|choice|statement|description|very|highly
 """)
-_CLOSE = r"[\s)\]}>*_\"'`.,:;|→⇒=-]{0,8}"
+_CLOSE = r"[\s()\[\]}>*_\"'`.,:;|→⇒=-]{0,8}"
 _GOOD = words(r"""
 correct|right|accurate|appropriate|answer|likely answer|suitable|fitting|true|best|better|closest
 choice|match|best match|consistent|valid|supported|only option|only one|one that|stronger|preferable
@@ -150,7 +150,7 @@ CONFIRMED = re.compile(
     rf"(?:matches|matched|describes|fits|aligns|corresponds|represents|reflects|captures|explains"
     rf"|describe|match|fit)"
     rf"|(?:matches|fits|aligns){_EDGE}"
-    rf"|(?:[^\S\n]|-)*[✓✔✅☑]"
+    rf"|(?:[^\S\n]|-)*[✓✔✅☑]|\s?(?:-|:|=|\()\s?(?:yes|true){_EDGE}"
     rf"|(?:是)?(?:正确|正確|对的|正しい|正解|가 정답|이 정답|가 맞)"
     rf"|(?:es|est|ist|è|é|está|esta)\s+(?:(?:la|el|le|die|der|das|a|o)\s+){{0,2}}(?:\w{{1,12}}\s+)?"
     rf"(?:correct\w{{0,2}}|richtig\w{{0,2}}|respuesta|réponse|antwort|bonne|corrett\w|risposta"
@@ -177,6 +177,7 @@ DENIED_AFTER = re.compile(
     rf"{_EDGE}"
     rf"|(?:contradicts|conflicts|fails|lacks){_EDGE}"
     rf"|(?:[^\S\n]|-|:)*[✗✘❌✖]"
+    rf"|(?:(?<=[-:=(\[])|(?<=[-:=(\[] ))(?:no|nope)(?=\s*(?:[.,;)\]\n]|$))"
     rf"|(?:是)?(?:不正确|不對|不对|错误|错|不符|間違)"
     rf")|{_CLOSE_CLAUSE}"
     rf"not\s+(?:correct|right|true|accurate|seen|shown|visible|supported|the|possible|plausible"
@@ -191,7 +192,7 @@ NEGATION = re.compile(
     rf"{_LEFT}(?:(?:not|no)(?!\s+(?:doubt|only|just|merely|other|question that)){_EDGE}"
     rf"|(?:"
     + words(r"""
-never|neither|nor|none|without|cannot|rather than|instead of|other than|except|excluding|exclude
+never|neither|nor|none|without|anything but|all but|cannot|rather than|instead of|other than|except|excluding|exclude
 excludes|eliminate|eliminates|eliminating|eliminated|rule out|rules out|ruling out|ruled out
 dismiss|dismissing|discard|reject|unlike|opposed to|nothing|lack of|lacks|absence of|fails to
 fail to|failed to|contradicts|contradict|incorrect|wrong|false|dont|doesnt|didnt|isnt|wasnt|arent
@@ -201,7 +202,7 @@ cant|wont|i doubt|doubtful|unlikely|hardly|avoid
     + rf"){_EDGE})|n't{_EDGE}|不|没有|並非|并非|не\s|ليس|ليست|아니"
 )
 CLAUSE_END = re.compile(
-    rf"[.!?;:,\n。、]|{_LEFT}(?:but|so|however|because|since|therefore|thus|hence|instead(?! of)|rather(?! than)"
+    rf"[.!?;:,\n。、]|{_LEFT}(?:(?<!anything )(?<!all )but|so|however|because|since|therefore|thus|hence|instead(?! of)|rather(?! than)"
     rf"|yet|though|although|while|whereas|which|sino|sondern|mais|aber|pero|но|а){_EDGE}|而是|但"
 )
 CONDITION = re.compile(
@@ -246,7 +247,7 @@ REFUSAL = re.compile(
     rf"|correct option|options)"
     rf"|(?:none|neither|nothing)\s+(?:of|from)\s+(?:the|these|those|them|above)|none fit|none match"
     rf"|none apply|none is correct|none are correct|not listed|not among|not applicable|n/a"
-    rf"|unclear|uncertain|undetermined|indeterminate|unknown|inconclusive|ambiguous|unable"
+    rf"|impossible|unclear|uncertain|undetermined|indeterminate|unknown|inconclusive|ambiguous|unable"
     rf"|i'm sorry|i am sorry|sorry|i apologize|i apologise|my apologies|as an ai|as a language model"
     rf"|please\s+(?:provide|share|upload|give|describe|clarify|let me|send)"
     rf"|could you|can you|would you like|need more|requires? more|more information|more context"
@@ -333,6 +334,8 @@ PLACE_BEFORE = re.compile(
 # "Option A says ..." describes the option.
 SPEAKS_OF = frozenset(
     (
+        "require",
+        "requires",
         "says",
         "shows",
         "states",
@@ -353,6 +356,13 @@ SPEAKS_OF = frozenset(
         "has",
     )
 )
+# "Let us look at option A" chooses nothing.
+EXAMINES = re.compile(
+    rf"{_LEFT}(?:analy[sz]e|analy[sz]ing|consider|considering|look at|looking at|examine|examining|check"
+    rf"|checking|evaluate|evaluating|compare|comparing|regarding|about|discuss|review|start with"
+    rf"|explain|test)\s(?:(?:the|each|option|choice|answer|letter)\s)*[\W_]*$"
+)
+ONLY = re.compile(r"(?<![a-z])(?:only|just)\s(?:the\s)?(?:option|choice|answer)?[\W_]*$")
 # "If he goes right, then the answer is B"; "the answer would be B if he went right".
 CONDITIONAL = re.compile(
     rf"{_LEFT}if{_EDGE}(?!\s+(?:i|we)\s+(?:had|have|were|must|need)|\s+(?:forced|pressed|pushed|asked))"
