@@ -5,6 +5,9 @@ VENV ?= .venv
 JOBS ?= 2
 DEMO ?= demo
 
+# In a variable, because a comma would end the argument of a call.
+DEVELOPMENT := .[dev,handpick]
+
 BIN := $(VENV)/bin
 SHELL := /bin/bash
 .SHELLFLAGS := -eu -o pipefail -c
@@ -38,7 +41,7 @@ $(VENV)/.core: pyproject.toml | $(BIN)/python
 	@touch $@
 
 $(VENV)/.dev: pyproject.toml | $(BIN)/python
-	$(call install,.[dev,handpick])
+	$(call install,$(DEVELOPMENT))
 	@touch $@ $(VENV)/.core
 
 $(DEMO)/store/causalvqa/manifest.json: $(VENV)/.core

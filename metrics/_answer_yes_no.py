@@ -137,13 +137,19 @@ def _stated_yes_no(lowered: str) -> Answer | None:
 
 
 _YES_WORDS = dict.fromkeys(("yes", "true", "是", "да", "oui", "sí", "ja", "sim"), "yes")
-_CLOSING = re.compile(r"(?:[.!?:\n>]|^)[\s*_\"'(]*(?P<word>yes|no)[\s*_\"'.!)]*$")
+_CLOSING = re.compile(r"(?:[.!?:,\n>]|^)[\s*_\"'(]*(?P<word>yes|no)[\s*_\"'.!)]*$")
 
 
 def _closing_yes_no(lowered: str) -> Answer | None:
-    """The last sentence is "Yes." or "No."."""
-    match = _CLOSING.search(lowered[-40:])
-    return Answer(match.group("word"), "closing word") if match else None
+    """The last sentence is "Yes." or "No.", or ends with it as a clause of its own."""
+    tail = lowered[-40:]
+    match = _CLOSING.search(tail)
+    if match is None:
+        return None
+    before = lowered[: len(lowered) - len(tail) + match.start()]
+    if tail[match.start()] == "," and wording.DOUBT.search(before):
+        return None
+    return Answer(match.group("word"), "closing word")
 
 
 def _leading_yes_no(lowered: str) -> Answer | None:
