@@ -19,7 +19,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Literal
 
 from loguru import logger
@@ -207,14 +207,9 @@ def llm_extracted(items: Sequence[Mapping[str, Any]]) -> int:
     return sum(bool(item["extracted"]) for item in items)
 
 
-def of_group(name: str, value: str) -> Callable[[Iterable[Mapping[str, Any]]], float | None]:
-    """An accuracy over the items whose ``name`` is ``value``; None where there is none."""
-
-    def group_accuracy(items: Iterable[Mapping[str, Any]]) -> float | None:
-        return accuracy(item for item in items if item.get(name) == value)
-
-    group_accuracy.__name__ = f"accuracy_{name}_{value}"
-    return group_accuracy
+def withheld_items(items: Iterable[Mapping[str, bool]]) -> int:
+    """How many questions have no published answer to be held against."""
+    return sum(item["withheld"] for item in items)
 
 
 def _mean(values: Iterable[float]) -> float | None:

@@ -139,15 +139,6 @@ process_clips_results_test = _processor("test", clips=True)
 process_captioned_results_validation = _processor("validation", captioned=True)
 process_captioned_results_test = _processor("test", captioned=True)
 
-acc_easy = scoring.of_group("difficulty", "easy")
-acc_medium = scoring.of_group("difficulty", "medium")
-acc_hard = scoring.of_group("difficulty", "hard")
-
-
-def withheld_items(items: Sequence[Mapping[str, bool]]) -> int:
-    """How many questions have no published answer."""
-    return sum(item["withheld"] for item in items)
-
 
 def captionless_perception(items: Sequence[Mapping[str, str]]) -> int | None:
     """How many Detective-MCQ questions were left out for want of captions of both ends."""

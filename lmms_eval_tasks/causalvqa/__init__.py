@@ -164,11 +164,6 @@ def consistency(items: Items) -> float | None:
     return sum(one is not None and one == other for one, other in pairs) / len(pairs)
 
 
-def withheld_items(items: Sequence[Mapping[str, bool]]) -> int:
-    """How many of the questions' variants have no published answer to be held against."""
-    return sum(item["withheld"] for item in items)
-
-
 anticipation = of_task("anticipation")
 counterfactual = of_task("counterfactual")
 descriptive = of_task("descriptive")
