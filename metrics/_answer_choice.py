@@ -529,6 +529,6 @@ def _cut_off(reply: Reply) -> bool:
     """Whether a long reply stops in the middle of a sentence."""
     tail = reply.text[-60:]
     last_line = tail.rsplit("\n", 1)[-1]
-    if len(reply.text) < 200 or len(last_line) < 20 or tail[-1] in _TERMINAL:
+    if len(reply.text) < 120 or len(last_line) < 20 or tail[-1] in _TERMINAL:
         return False
     return tail[-1].isascii() and (not reply.mentions or reply.mentions[-1].end < len(reply.text))

@@ -100,7 +100,8 @@ _AFTER_SIDE = re.compile(
 _PHRASAL_BEFORE = re.compile(
     r"(?:pick|set|end|close|speed|stand|sit|slow|show|give|hold|make|get|put|lay|lie|break|dress"
     r"|clean|warm|wake|fill|hang|look|calm|settle|write|start|team|open)(?:s|ed|ing|ting|ning)?"
-    r"(?:\s(?:it|him|her|them|the \w{1,12}))? $|(?:picked|stood|sat|ended|got|held|gave|made|put|woke) $"
+    r"(?:\s(?:it|him|her|them|the \w{1,12}))? $"
+    r"|(?:picked|stood|sat|ended|got|held|gave|made|put|woke) $"
 )
 
 

@@ -84,7 +84,9 @@ def lower(text: str) -> str:
 
 # --- Reasoning that is kept apart from the answer -----------------------------------------------
 
-_THINK = r"(?:think|thinking|thought|thoughts|reasoning|reason|analysis|reflection|scratchpad|summary|caption)"
+_THINK = (
+    r"(?:think|thinking|thoughts?|reasoning|reason|analysis|reflection|scratchpad|summary|caption)"
+)
 _REASONING_END = re.compile(
     rf"</(?:[a-z]{{1,8}}:)?{_THINK}>|◁/think▷|<\|end_of_thought\|>|<\|channel\|>final<\|message\|>"
     r"|\[/think\]",
@@ -96,7 +98,8 @@ _REASONING_START = re.compile(
     re.IGNORECASE,
 )
 _ROLE = re.compile(
-    r"(?:^|\n|\s)(?:ASSISTANT\s*:|### Assistant:?|<\|assistant\|>|<\|im_start\|>assistant|\[/INST\])"
+    r"(?:^|\s)(?:ASSISTANT\s?:|### Assistant:?|<\|assistant\|>|<\|im_start\|>assistant|\[/INST\])"
+    r"|\nAssistant\s?:"
 )
 _ROLE_HERE = re.compile(r"\s*(?:assistant|ai|bot|model)\s*[:\n]\s*", re.IGNORECASE)
 

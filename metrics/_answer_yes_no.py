@@ -8,18 +8,16 @@ from video_reasoning.metrics import _answer_text as answer_text
 from video_reasoning.metrics import _answer_wording as wording
 from video_reasoning.metrics._answer_reply import AMBIGUOUS, UNDECIDED, UNFINISHED, Answer, last_end
 
-_YES = r"yes|yeah|yep|yup|true|affirmative|correct|sí|oui|ja|sim|да|evet|tak|نعم|हाँ|是的?|はい|예|네|对"
-_NO = r"no|nope|nah|false|negative|incorrect|non|nein|não|нет|hayır|nie|لا|नहीं|不是|否|不|いいえ|아니요|아니오|不对"
 _YES_ANYWHERE = re.compile(r"\byes\b")
-_WHOLE_YES = re.compile(rf"[\W_]*(?:(?:{_YES})|y)[\W_]*", re.IGNORECASE)
-_WHOLE_NO = re.compile(rf"[\W_]*(?:(?:{_NO})|n)[\W_]*", re.IGNORECASE)
+_WHOLE_YES = re.compile(rf"[\W_]*(?:(?:{wording.YES})|y)[\W_]*", re.IGNORECASE)
+_WHOLE_NO = re.compile(rf"[\W_]*(?:(?:{wording.NO})|n)[\W_]*", re.IGNORECASE)
 _BOTH = re.compile(
     r"\byes\b[\s\"'*)]{0,4}(?:/|\||,?\s?\b(?:or|and)\b)[\s\"'*(]{0,4}\bno\b"
     r"|\bno\b[\s\"'*)]{0,4}(?:/|\||,?\s?\b(?:or|and)\b)[\s\"'*(]{0,4}\byes\b"
 )
 _LEADING = re.compile(
     rf"[\W_]{{0,12}}(?:(?:well|okay|ok|sure|hmm|oh)[\s,.!]{{1,4}})?[\W_]{{0,4}}"
-    rf"(?:(?P<yes>{_YES})|(?P<no>{_NO}))"
+    rf"(?:(?P<yes>{wording.YES})|(?P<no>{wording.NO}))"
     rf"(?=[\s\"'*_)`\]]{{0,8}}(?:[.,;:!\n]|-(?!\w)|$)"
     rf"|[\s\"'*_)`\]]{{1,8}}(?:the|this|that|these|it|he|she|they|his|her|there|because|as|since|in|i|we|you"
     rf"|based|given|according|although|while|a|an|not|explanation|end)\b)"

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from tests.metrics.option_sets import OPTION_SETS
-
 _DIRECTIONS = "directions"  # A left, B right, C up, D down, E not moving at all
 _NESTED = "nested directions"  # A left, B not moving, C left then right, D right, E right then left
 _ROTATION = "rotation"  # A cw then ccw, B cw, C ccw then cw, D ccw, E none
@@ -174,7 +172,7 @@ HARD: list[tuple[str, str, str | None]] = [
         "C",
     ),
     (
-        "A. Left: the man does not go left.\nB. Right: he does not go right.\nC. Up: he goes up.\n\n"
+        "A. Left: the man does not go left.\nB. Right: he does not.\nC. Up: he goes up.\n\n"
         "The answer is C.",
         _DIRECTIONS,
         "C",
@@ -523,14 +521,14 @@ HARD += [
     ("The answer is", _DIRECTIONS, None),
     ("The correct answer is option", _DIRECTIONS, None),
     (
-        "Let us look at the frames. In the first frame the man stands on the left side of the room. "
+        "Let us look at the frames. In the first frame the man stands on the left of the room. "
         "In the second frame he lifts his arm. In the third frame he seems to lean to the left a "
         "little, and then in the fourth frame",
         _DIRECTIONS,
         None,
     ),
     (
-        "To answer the question, I look at each option. Option A says that the man goes left. In the "
+        "To answer the question, I look at each option. Option A says that he goes left. In the "
         "first frames the man stands still and lifts his arm, while in the later frames he seems "
         "to lean over and then",
         _DIRECTIONS,
@@ -609,8 +607,8 @@ HARD += [
     ("Confidence: 90%\nAnswer: B", _DIRECTIONS, "B"),
     ("The answer is B with 90% confidence and C with 10%.", _DIRECTIONS, "B"),
     (
-        "To determine the direction, let's analyze the frames:\n\n1. **Frame 1**: The hand is on the "
-        "left.\n2. **Frame 8**: The hand is in the middle.\n3. **Frame 16**: The hand is on the "
+        "To determine the direction, let us analyze the frames:\n\n1. **Frame 1**: The hand is on "
+        "the left.\n2. **Frame 8**: The hand is in the middle.\n3. **Frame 16**: The hand is on the "
         "right.\n\nBased on this sequence, the hand moves rightwards.\n\nThe correct answer is "
         "**B**.",
         _DIRECTIONS,

@@ -3,14 +3,15 @@
 ``{L}`` is the letter of the chosen option, ``{l}`` the same in lower case, ``{T}`` its text as
 the question has it, ``{t}`` its text in lower case without the full stop; ``{W}``, ``{w}``,
 ``{U}`` and ``{u}`` are the same of another option. ``{list}`` is the whole list of options, one a
-line, ``{inline}`` the same in one line. One template a line; ``⏎`` is a line break.
+line, ``{inline}`` the same in one line. One template a line; ``⏎`` is a line break and ``␣`` a
+space at its end.
 """
 
 from __future__ import annotations
 
 
 def templates(table: str) -> list[str]:
-    return [line.replace("⏎", "\n") for line in table.strip("\n").split("\n")]
+    return [line.replace("⏎", "\n").replace("␣", " ") for line in table.strip("\n").split("\n")]
 
 
 LETTER = templates(r"""
@@ -346,7 +347,7 @@ In the video, a person can be seen, which corresponds to option {L}.
 In the video, a person can be seen, which matches ({L}).
 In the video, a person can be seen => {L}
 In the video, a person can be seen. → {L}
-Let's think step by step. A person is seen in frame 1. In frame 8 the scene changes. So the answer is {L}.
+Let's think step by step. In frame 1 a person is seen. In frame 8 none. So the answer is {L}.
 Step 1: Look at the frames.⏎Step 2: Compare them.⏎Step 3: Decide.⏎⏎Final answer: {L}
 1. A person enters.⏎2. A dog barks.⏎⏎The answer is {L}.
 - A person enters.⏎- A dog barks.⏎⏎Answer: **{L}**
@@ -374,8 +375,8 @@ The answer is {W}? No.</think>⏎{L}
 ◁think▷Maybe {W}.◁/think▷**{L}**
 <thinking>Perhaps {W}.</thinking>⏎{L}
 <reasoning>Perhaps {W}.</reasoning><answer>{L}</answer>
-<SUMMARY> I look. </SUMMARY><CAPTION> A man. </CAPTION><REASONING> Maybe {W}. </REASONING><CONCLUSION> {L} </CONCLUSION>
-<|begin_of_thought|>Perhaps {W}.<|end_of_thought|><|begin_of_solution|>The answer is {L}.<|end_of_solution|>
+<SUMMARY> I look. </SUMMARY><REASONING> Maybe {W}. </REASONING><CONCLUSION> {L} </CONCLUSION>
+<|begin_of_thought|>Maybe {W}.<|end_of_thought|><|begin_of_solution|>{L}<|end_of_solution|>
 It's not {W}, it's {L}.
 It is not {W} but {L}.
 Not {W}. {L}.
@@ -835,7 +836,7 @@ Vastaus: {L}
 # Nothing is chosen, whatever the options are.
 NO_CHOICE = templates(r"""
 
- 
+␣
 ⏎⏎
 .
 ...
@@ -993,7 +994,7 @@ The answer is
 The answer is:
 The correct answer is
 Answer:
-Answer: 
+Answer:␣
 **Answer:**
 Option
 The best answer is the one that
@@ -1080,7 +1081,7 @@ undefined
 # Reasoning before a conclusion; it names other options and decides nothing.
 REASONING = templates(r"""
 Let me look at the frames.
-Let's think step by step. In the first frame, a person is seen. In the last frame, the person is gone.
+Let's think step by step. In the first frame, a person is seen. In the last, nobody is.
 To answer the question, we compare the first and the last frame.
 The video shows a person in a room. A dog is there, too. I look at each option.
 Option {W} says "{U}". This does not match the video.
