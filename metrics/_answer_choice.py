@@ -16,6 +16,7 @@ from video_reasoning.metrics._answer_reply import (
     BEYOND,
     COORDINATION,
     LIST_GAP,
+    REFUSED,
     UNDECIDED,
     UNFINISHED,
     Answer,
@@ -69,18 +70,11 @@ def _fields(reply: Reply) -> _Outcome:
     if content is None:
         return None
     inner = Reply(content.strip("\"' "), reply.options)
-    for rule in (
-        _whole_reply,
-        _only_text,
-        _statement,
-        _leading_letter,
-        _single_letter,
-        _option_text,
-    ):
+    for rule in _IN_FIELD:
         outcome = rule(inner)
         if outcome is not None:
             return outcome
-    return None
+    return REFUSED if inner.refusal is not None else None
 
 
 def _statement(reply: Reply) -> _Outcome:
@@ -106,11 +100,10 @@ def _statement(reply: Reply) -> _Outcome:
 
 def _is_text(reply: Reply, place: int, verdict: re.Match[str]) -> bool:
     """Whether the "right" of "A: right" is another option's text and no verdict."""
-    mention, follower = (
-        reply.mentions[place],
-        next(iter(reply.mentions[place + 1 : place + 2]), None),
-    )
-    if mention.own or follower is None or follower.form != "text":
+    if place + 1 == len(reply.mentions):
+        return False
+    mention, follower = reply.mentions[place : place + 2]
+    if mention.own or follower.form != "text":
         return False
     gap = reply.lowered[mention.end : follower.start]
     return follower.start < verdict.end() and not gap.strip(" \n:.-)*\"'")
@@ -287,15 +280,17 @@ def _leading_letter(reply: Reply) -> _Outcome:
         return None
     if not first.known:
         return BEYOND if first.form == "marked" else None
-    later = [m for m in affirmed[1:] if m.item and m.form == "marked"]
-    walk = first.letter == reply.options.order[0] and later
-    if (
-        walk
-        and later[0].letter == reply.options.order[1:2]
-        and not (first.alone and not later[0].alone)
-    ):
-        return None
-    return first.letter
+    return None if _walks_through(reply, first) else first.letter
+
+
+def _walks_through(reply: Reply, first: Mention) -> bool:
+    """Whether the first letter only begins a discussion of one option after the other."""
+    order = reply.options.order
+    later = next((m for m in reply.affirmed[1:] if m.item and m.form == "marked"), None)
+    if later is None or first.letter != order[0] or later.letter != order[1:2]:
+        return False
+    # "A. Up.\n\nB. Down: the man does not ..." answers first and discusses then.
+    return not first.alone or later.alone
 
 
 _HEAD = re.compile(
@@ -304,8 +299,6 @@ _HEAD = re.compile(
 _HEAD_WORDS = re.compile(
     r"[\W_]*(?:(?:the|option|choice|letter|answer|number|sure|okay|ok|yes|statement)[\W_]+){0,3}"
 )
-
-
 _NEXT_WORD = re.compile(r"[\s)\]\"'*_`]{1,6}([^\W_]+)")
 
 
@@ -486,6 +479,10 @@ _WEAKER = (
     _part_of_text,
     _yes_or_no,
 )
+_IN_FIELD = (
+    *(_whole_reply, _only_text, _statement, _leading_letter, _single_letter, _option_text),
+    *(_position, _similar_text, _part_of_text, _yes_or_no),
+)
 # What counts in a response that was cut off in the middle of a sentence.
 _FIRM = (*_EXPLICIT, _leading_letter, _part_of_text)
 _CHOICE_RULES: tuple[Callable[[Reply], _Outcome], ...] = (*_EXPLICIT, *_WEAKER)
@@ -519,7 +516,7 @@ def _ask(reply: Reply, rules: Sequence[Callable[[Reply], _Outcome]]) -> Answer:
         if outcome is not None:
             return Answer(outcome, rule.__name__.strip("_").replace("_", " "))
     if reply.refusal is not None:
-        return Answer(None, "refusal")
+        return REFUSED
     if cut_off:
         return UNFINISHED
     return AMBIGUOUS if len({m.letter for m in reply.mentions}) > 1 else UNDECIDED

@@ -30,6 +30,7 @@ class Answer:
 UNDECIDED = Answer(None, "none")
 AMBIGUOUS = Answer(None, "ambiguous")
 BEYOND = Answer(None, "not an option")
+REFUSED = Answer(None, "refusal")
 UNFINISHED = Answer(None, "unfinished")
 
 
@@ -149,9 +150,7 @@ class Reply:
 
     def refused_before(self, position: int) -> bool:
         """Whether the reply refuses before ``position`` and does not come back to it."""
-        if self.refusal is None:
-            return False
-        if self.refusal > position:
+        if self.refusal is None or self.refusal > position:
             return False
         return wording.CONTRAST.search(self.rest, self.refusal, position) is None
 
@@ -216,6 +215,7 @@ COORDINATION = re.compile(
 
 
 def last_end(pattern: re.Pattern[str], text: str) -> int:
+    """Where the last match ends; 0 where there is none."""
     end = 0
     for match in pattern.finditer(text):
         end = match.end()

@@ -124,6 +124,8 @@ def _doubted(lowered: str, position: int) -> bool:
 def _stated_yes_no(lowered: str) -> Answer | None:
     """The last "the answer is yes", "so, no"."""
     outcome = None
+    for turn in _NOT_BUT.finditer(lowered):
+        outcome = turn.group("word")
     for cue in _YES_NO_CUE.finditer(lowered):
         word = cue.group("word")
         if word in ("no", "non") and not _NO_STOP.match(lowered, cue.end()):
@@ -134,6 +136,7 @@ def _stated_yes_no(lowered: str) -> Answer | None:
     return Answer(outcome, "statement") if outcome else None
 
 
+_NOT_BUT = re.compile(r"\bnot [\"'*]?(?:yes|no)\b[\"'*]?,? but [\"'*]?(?P<word>yes|no)\b")
 _YES_WORDS = dict.fromkeys(("yes", "true", "是", "да", "oui", "sí", "ja", "sim"), "yes")
 _CLOSING = re.compile(r"(?:[.!?:,\n>]|^)[\s*_\"'(]*(?P<word>yes|no)[\s*_\"'.!)]*$")
 

@@ -11,7 +11,7 @@ The layers, in order:
 2. marked reasoning (``<think>`` ... ``</think>``) is taken off;
 3. every place that names an option is found, and those that deny it ("not B"), leave it open
    ("whether it is B") or only list the options are set aside;
-4. the rules of ``_CHOICE_RULES`` are asked in order; the first that decides wins.
+4. rules are asked in order, and the first that decides wins.
 
 What is never done: a letter is not taken from the article "A" or the pronoun "I", there is no
 default, and of several options none is picked at random. A final statement wins over everything
@@ -68,6 +68,12 @@ def extract_yes_no(response: str) -> str | None:
 
 def parse_choice(response: str, options: Mapping[str, str] | Sequence[str]) -> Answer:
     """Like :func:`extract_choice`, with the rule that decided.
+
+    The rules, in the order in which they are asked: "whole reply", "only text", "fields" (a tag,
+    a LaTeX box, a JSON value), "statement" ("the answer is B", "B is correct"; the last one
+    counts), "last line", "leading letter", "closing letter", "leading text", "weak statement"
+    ("so it is B"), "single letter", "conclusion" ("so he moves left"), "option text", "position"
+    ("the second option"), "similar text", "part of text", "yes or no".
 
     Raises:
         ValueError: for more than 26 options, or a key that is no single letter.

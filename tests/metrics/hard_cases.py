@@ -608,8 +608,8 @@ HARD += [
     ("The answer is B with 90% confidence and C with 10%.", _DIRECTIONS, "B"),
     (
         "To determine the direction, let us analyze the frames:\n\n1. **Frame 1**: The hand is on "
-        "the left.\n2. **Frame 8**: The hand is in the middle.\n3. **Frame 16**: The hand is on the "
-        "right.\n\nBased on this sequence, the hand moves rightwards.\n\nThe correct answer is "
+        "the left.\n2. **Frame 8**: The hand is in between.\n3. **Frame 16**: The hand is on "
+        "the right.\n\nBased on this sequence, the hand moves rightwards.\n\nThe correct answer is "
         "**B**.",
         _DIRECTIONS,
         "B",
@@ -757,6 +757,11 @@ HARD += [
     ("First, consider option B.", _DIRECTIONS, None),
     ("The answer is anything but B.", _DIRECTIONS, None),
     ("The answer is definitely not B, it's C.", _DIRECTIONS, "C"),
+    ("Option A seems fine. <answer>I cannot determine</answer>", _DIRECTIONS, None),
+    ('{"answer": "unknown", "note": "option A"}', _DIRECTIONS, None),
+    ('{"answer": "not enough information", "note": "option A"}', _DIRECTIONS, None),
+    ('{"answer": "option 2"}', _DIRECTIONS, "B"),
+    ('{"answer": "the man throws his cup at the wall, which breaks it"}', _SENTENCES, None),
     # --- verdicts one by one
     ("A. Left - no\nB. Right - yes\nC. Up - no", _DIRECTIONS, "B"),
     ("A. Left: no.\nB. Right: yes.\nC. Up: no.\nD. Down: no.", _DIRECTIONS, "B"),

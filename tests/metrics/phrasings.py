@@ -1168,3 +1168,120 @@ The correct answer is ({L}).
 The correct answer is **{L}. {T}**
 <answer>{L}</answer>
 """)
+
+# ``{Y}`` is "Yes" or "No", ``{y}`` the same in lower case, ``{O}`` and ``{o}`` the other one.
+YES_OR_NO = templates(r"""
+{Y}
+{y}
+{Y}.
+{y}.
+{Y}!
+{Y},
+"{Y}"
+'{Y}'
+`{y}`
+({Y})
+[{Y}]
+**{Y}**
+**{Y}.**
+*{Y}*
+# {Y}
+> {Y}
+- {Y}
+⏎{Y}⏎
+{Y}</s>
+{Y}<|im_end|>
+{Y} END
+Answer: {Y}
+Answer: {y}.
+Answer: **{Y}**
+**Answer: {Y}**
+**Answer:** {Y}
+Answer:⏎{Y}
+ANSWER: {Y}
+Final answer: {Y}
+**Final Answer:** {Y}
+The final answer is {y}.
+The answer is {y}.
+The answer is {Y}
+The answer is: {Y}.
+The answer is "{Y}".
+The answer is **{y}**.
+The correct answer is {y}.
+The correct answer is: {Y}
+The answer to the question is {y}.
+The answer should be {y}.
+My answer is {y}.
+So the answer is {y}.
+So, the answer is "{y}".
+Therefore, the answer is {y}.
+Therefore, {y}.
+Thus, {y}.
+Hence, {y}.
+So {y}.
+I would say {y}.
+I'd say {y}.
+I think {y}.
+I think the answer is {y}.
+I believe the answer is {y}.
+I'd answer {y}.
+Based on the video, the answer is {y}.
+Based on the clip, {y}.
+Given the video clip, the answer is {y}.
+Conclusion: {Y}
+Verdict: {Y}
+Prediction: {y}
+<answer>{Y}</answer>
+<answer>{y}.</answer>
+<CONCLUSION>{Y}</CONCLUSION>
+\boxed{{{Y}}}
+\boxed{{\text{{{y}}}}}
+The final answer is $\boxed{{{Y}}}$.
+{{"answer": "{y}"}}
+{{"answer": "{Y}", "reason": "It is seen."}}
+{{"reason": "It is seen.", "answer": "{y}"}}
+```json⏎{{"answer": "{Y}"}}⏎```
+ASSISTANT: {Y}
+Assistant: {Y}.
+Q: Does it hold?⏎A: {Y}
+Question: Does it hold?⏎Answer: {Y}
+{Y}, the video shows it.
+{Y}. The video shows it.
+{Y} - the video shows it.
+{Y}: the video shows it.
+{Y}; the video shows it.
+{Y}⏎The video shows it.
+{Y}⏎⏎Explanation: the video shows it.
+{Y}, because the video shows it.
+{Y}, this can be seen in the video.
+{Y}, based on the video.
+{Y}, I think so.
+Answer: {Y}⏎Explanation: the man is there.
+Answer: {Y}, because the man is there.
+The man is there. {Y}.
+The man is there.⏎⏎{Y}
+The man is there.⏎⏎**{Y}**
+The man is there.⏎⏎Answer: {Y}
+The man is there. Answer: {Y}
+The man is there, so the answer is {y}.
+The man is there, so {y}.
+Let's think step by step. The man is there. He falls. So the answer is {y}.
+At first I thought {o}, but the answer is {y}.
+It may look like a {o}, but the answer is {y}.
+The answer is {y}, not {o}.
+The answer is not {o} but {y}.
+The answer is {o}. Wait, the answer is {y}.
+I'm not sure, but I think the answer is {y}.
+It is hard to tell, but the answer is probably {y}.
+I cannot see everything, but I would say {y}.
+If I had to guess, I would say {y}.
+Yes or no? {Y}.
+Yes or no: {y}
+Answer yes or no: {Y}
+Does this hypothesis hold? Answer yes or no.⏎{Y}
+<think>Maybe {o}.</think>{Y}
+<think>⏎{O}? No, wait.⏎</think>⏎⏎{Y}.
+<think>The answer is {o}. Hmm.</think>⏎The answer is {y}.
+Maybe {o}?</think>⏎{Y}
+◁think▷{o}◁/think▷{Y}
+""")

@@ -121,12 +121,6 @@ def test_real_questions_in_phrasings_by_turns() -> None:
 
 
 @needs_real_questions
-@pytest.mark.bench
-def test_every_real_question_in_every_phrasing() -> None:
-    assert check_real_questions(step=1) == 1484
-
-
-@needs_real_questions
 def test_no_two_options_of_a_real_question_have_the_same_text() -> None:
     """So the option's text alone always names one option."""
     for options, _ in real_questions():
@@ -138,6 +132,20 @@ def test_yes_or_no(response: str, expected: str | None) -> None:
     answer = parse_yes_no(response)
     assert answer.value == expected, answer
     assert extract_yes_no(response) == expected
+
+
+@pytest.mark.parametrize(("word", "other"), [("Yes", "No"), ("No", "Yes")])
+def test_yes_and_no_in_every_phrasing(word: str, other: str) -> None:
+    filling = {"Y": word, "y": word.lower(), "O": other, "o": other.lower()}
+    responses = [template.format(**filling) for template in phrasings.YES_OR_NO]
+    wrong = [(r, parse_yes_no(r)) for r in responses if extract_yes_no(r) != word.lower()]
+    assert not wrong
+
+
+def test_a_refusal_is_neither_yes_nor_no() -> None:
+    refusals = [template for template in phrasings.NO_CHOICE if "{" not in template]
+    assert len(refusals) > 100
+    assert [(r, parse_yes_no(r)) for r in refusals if extract_yes_no(r) is not None] == []
 
 
 # --- What holds for any text --------------------------------------------------------------------
