@@ -26,6 +26,10 @@ PLACEHOLDER_FRAMES = 64
 """Frames of the placeholder clip: some samplers fail on a clip of fewer frames than they ask for,
 and the papers ask for 32 at the most."""
 
+_FAILED: dict[tuple[Path, str], str] = {}
+# Videos and questions of which no clip could be made in this process, and why: a fault in the
+# middle of a file shows only then. A process scores what it has shown, and finds it here.
+
 
 def video_path(benchmark: str, document: Mapping[str, Any]) -> Path:
     """Path of the video that a document is about."""
@@ -43,7 +47,8 @@ def problem(benchmark: str, document: Mapping[str, Any]) -> str:
         return known
     if not document.get("video"):
         return "the question names no video"
-    return check(video_path(benchmark, document))
+    path = video_path(benchmark, document)
+    return check(path) or _FAILED.get((path, str(document.get("id"))), "")
 
 
 def show(
@@ -81,7 +86,7 @@ def show(
             clip = make_conditions(path, requests, store.clips_folder(benchmark))[0]
             return [str(clip.path)]
         except (VideoError, ValueError, OSError) as error:
-            reason = str(error)
+            reason = _FAILED[path, str(document["id"])] = str(error)
     logger.warning(f"{benchmark} {document.get('id')}: shown as missing: {reason}")
     return [str(placeholder())]
 

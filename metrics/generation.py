@@ -150,7 +150,7 @@ def best_pair(scores: npt.ArrayLike) -> float:
         scores: Shape (responses, references); NaN entries are left out.
     """
     pairs = _pairs(scores)
-    return float(pairs.max()) if len(pairs) else math.nan
+    return max(map(float, pairs)) if len(pairs) else math.nan
 
 
 def mean_pair(scores: npt.ArrayLike) -> float:

@@ -250,7 +250,5 @@ def shared_questions(
     run = [
         column for column in (table.column(name) for name in others) if not np.isnan(column).all()
     ]
-    shared: npt.NDArray[np.bool_] = (
-        np.logical_and.reduce([~np.isnan(column) for column in run]) if run else has_pick
-    )
+    shared: npt.NDArray[np.bool_] = np.all(~np.isnan(np.stack(run)), axis=0) if run else has_pick
     return shared, shared & has_pick

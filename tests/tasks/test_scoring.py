@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from tests.tasks.releases import write_video
-from video_reasoning.preprocessing.video import verify
+from video_reasoning.preprocessing.video import VideoError, verify
 from video_reasoning.tasks import causalvqa, media, scoring, store, tvbench
 
 
@@ -157,3 +157,17 @@ def test_a_paired_accuracy_gets_no_standard_error_of_the_unpaired(
     assert "score" not in result["accuracy_paired"] and "score" not in result["acc_paired_easy"]
     assert result["accuracy_paired"]["correct"] == result["acc_paired_reasoning"]["correct"]
     assert result["acc_paired_hard"] == {}
+
+
+def test_a_fault_found_when_the_clip_is_made_is_missing_too(
+    document: dict[str, Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(*_: Any) -> None:
+        raise VideoError("a.mp4 breaks off after frame 7.")
+
+    monkeypatch.setattr(media, "_FAILED", {})
+    assert tvbench.process_results(document, ["C"])["status"] == "answered"
+    monkeypatch.setattr(media, "make_conditions", fail)
+    assert tvbench.doc_to_visual(document) == [str(media.placeholder())]
+    result = tvbench.process_results(document, ["C"])
+    assert (result["status"], result["problem"]) == ("missing", "a.mp4 breaks off after frame 7.")
