@@ -37,10 +37,13 @@ _FULL_LETTER = re.compile(
 )
 
 
+_CROSS = re.compile("[✗✘❌✖]")
+
+
 def _whole_reply(reply: Reply) -> _Outcome:
     """The reply is a letter, or one option's text, and nothing else."""
     text, options = reply.text, reply.options
-    if len(text) < 40:
+    if len(text) < 40 and not _CROSS.search(text):
         match = _ONLY_LETTER.fullmatch(text) or _FULL_LETTER.fullmatch(text)
         if match:
             letter = match.group(1).upper()
@@ -329,17 +332,18 @@ def _closing_letter(reply: Reply) -> _Outcome:
 
 def _weak_statement(reply: Reply) -> _Outcome:
     """The last "it is B", "so B", "probably B"."""
+    affirmed = reply.affirmed
     outcome: _Outcome = None
     for cue in wording.WEAK.finditer(reply.lowered):
         position = cue.end()
         if not LONE_LETTER.match(reply.text, position) or reply.covering(position, position):
             continue
-        mention = letter_at(reply.text, reply.lowered, position, reply.options)
-        if mention is None or not mention.known:
+        place = bisect_left(affirmed, (position,))
+        if place == len(affirmed) or affirmed[place].start != position:
             continue
         if reply.has_doubt and reply.doubted(cue.start(), wide=False):
             continue
-        outcome = _decided(reply, mention) or outcome
+        outcome = _decided(reply, affirmed[place]) or outcome
     return outcome
 
 

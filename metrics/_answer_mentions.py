@@ -92,7 +92,10 @@ _NO_AS_DETERMINER = re.compile(r"\s{1,3}[^\W\d_]")
 _AFTER_DIRECTION = re.compile(
     r"\s{1,3}(?:answer|option|choice|letter|response|description|statement)s?(?![a-z])"
 )
-_RIGHT_BEFORE = re.compile(r"(?:that's|that is|you're|you are|all) $")
+_RIGHT_BEFORE = re.compile(
+    r"(?:that's|that is|you're|you are|all|not|n't|(?:could|might|may|can|must) be"
+    r"|(?:one|ones|them|which|both) (?:is|are|was)) $"
+)
 _AFTER_SIDE = re.compile(
     r"[\s-](?:hands?|arms?|foot|feet|legs?|eyes?|shoulders?|knees?|palm|fist|thumb|wrist|elbow"
     r"|index|fingers?|ear|cheek|handed|click|(?<=right.)(?:after|before|now|away|there|here))(?![a-z])"
@@ -109,8 +112,11 @@ def _texts(lowered: str, options: Options) -> list[Mention]:
     found = []
     for start, end, letter in options.texts_in(lowered):
         if _means_option(lowered, start, end, letter, options):
-            alone = starts_line(lowered, start) and _ends_line(lowered, end)
-            found.append(Mention(start, end, letter, True, "text", False, alone))
+            # The full stop of "Left." between quotes ends no sentence.
+            quoted = lowered[end : end + 1] == "." and lowered[end + 1 : end + 2] in _QUOTES
+            stop = end + 1 if quoted else end
+            alone = starts_line(lowered, start) and _ends_line(lowered, stop)
+            found.append(Mention(start, stop, letter, True, "text", False, alone))
     return found
 
 
@@ -149,7 +155,7 @@ def _is_direction(lowered: str, start: int, end: int) -> bool:
     if shown in ("left", "right"):
         if _AFTER_SIDE.match(lowered, end):
             return False
-        return shown == "left" or _RIGHT_BEFORE.search(lowered, max(0, start - 9), start) is None
+        return shown == "left" or _RIGHT_BEFORE.search(lowered, max(0, start - 14), start) is None
     return True
 
 
@@ -233,7 +239,7 @@ def letter_at(
         if not capital or (beside and {word, word.rstrip("s")} & wording.NAMED):
             return None
     if not spelled and own_end is None:
-        if letter in "AI" and _is_word(text, start):
+        if letter in "AI" and _is_word(text, lowered, start):
             return None
         if not marked and not announced and _is_name(lowered, start):
             return None
@@ -246,7 +252,7 @@ def letter_at(
     return Mention(start, end, letter, known, form, own or listed, alone, own)
 
 
-def _is_word(text: str, start: int) -> bool:
+def _is_word(text: str, lowered: str, start: int) -> bool:
     """Whether an A or I at ``start`` is the article or the pronoun."""
     rest = text[start + 1 : start + 30]
     pronoun = text[start] in "Ii"
@@ -257,6 +263,8 @@ def _is_word(text: str, start: int) -> bool:
     if gap == 0 or word is None or word.group() > "\u02af":
         return False
     if len(word.group()) == 1 or (pronoun and word.group().istitle()):
+        return False
+    if pronoun and wording.CONFIRMED.match(lowered, start + 1):
         return False
     return lower(word.group()) not in (wording.NO_PRONOUN if pronoun else wording.NO_NOUN)
 
@@ -271,7 +279,8 @@ def _is_name(lowered: str, start: int) -> bool:
         return False
     word, second = after.groups()
     if word in ("is", "was") and second is not None:
-        return second not in wording.AFTER_IS
+        judged = second in wording.AFTER_IS or wording.A_BETTER.match(lowered, start + 2)
+        return not judged
     return word not in wording.NO_NOUN
 
 

@@ -80,7 +80,7 @@ class Reply:
 
     def denied(self, mention: Mention) -> bool:
         """Whether the reply denies this option or leaves it open."""
-        if self.denied_after(mention):
+        if self.denied_after(mention) or self.in_question(mention):
             return True
         if not self.has_doubt:
             return False
@@ -104,14 +104,31 @@ class Reply:
             wording.WOULD.search(self.rest, max(0, mention.start - 30), mention.start) is not None
         )
 
-    def denied_after(self, mention: Mention) -> bool:
-        """Whether "... is wrong" or the like follows, and "... is not B" does not."""
-        denial = wording.DENIED_AFTER.match(self.lowered, mention.end)
-        if denial is None:
+    def in_question(self, mention: Mention) -> bool:
+        """Whether the mention is in a question: "why is it B?"."""
+        if "?" not in self.lowered:
             return False
-        follower = self.following(denial.end())
-        return follower is None or not _BEFORE_OBJECT.fullmatch(
-            self.lowered[denial.end() : follower.start]
+        stop = _STOP.search(self.lowered, mention.end, mention.end + 120)
+        if stop is None or stop.group() != "?":
+            return False
+        start = max(0, mention.start - 160)
+        before = self.lowered[start : mention.start]
+        return wording.INTERROGATIVE.match(before, last_end(_STOP, before)) is not None
+
+    def denied_after(self, mention: Mention) -> bool:
+        """Whether "... is wrong", "... and B are wrong" follows, and not "... is not B"."""
+        denial = wording.DENIED_AFTER.match(self.lowered, mention.end)
+        follower = self.following(denial.end() if denial else mention.end)
+        if denial is not None:
+            return follower is None or not _BEFORE_OBJECT.fullmatch(
+                self.lowered[denial.end() : follower.start]
+            )
+        if follower is None or follower.letter == mention.letter:
+            return False
+        gap = self.lowered[mention.end : follower.start]
+        return (
+            wording.DENIED_TOGETHER.match(self.lowered, follower.end) is not None
+            and COORDINATION.fullmatch(gap) is not None
         )
 
     def place(self, position: int) -> int:
@@ -146,7 +163,12 @@ class Reply:
         if wording.DOUBT.search(before[last_end(wording.CLAUSE_END, before) :]):
             return True
         sentence = before[last_end(wording.SENTENCE_END, before) :]
-        return wide and wording.OPEN_SENTENCE.search(sentence) is not None
+        if not wide:
+            return False
+        if wording.OPEN_QUESTION.search(sentence):
+            return True
+        refusal = wording.REFUSAL.search(sentence)
+        return refusal is not None and not wording.CONTRAST.search(sentence, refusal.end())
 
     def refused_before(self, position: int) -> bool:
         """Whether the reply refuses before ``position`` and does not come back to it."""
@@ -178,6 +200,8 @@ class Reply:
         if left.letter == right.letter:
             # "A. Up. B. Down. Down.": the choice follows the list.
             return left.letter == run[0].letter and LIST_GAP.fullmatch(gap) is not None
+        if COORDINATION.fullmatch(gap) and _AND.search(gap):
+            return True
         if left.item and right.item:
             order = self.options.order
             # "I thought of (C) Up.\n\nD": letters with texts, then one without: no list.
@@ -195,18 +219,21 @@ def _start(mention: Mention) -> int:
     return mention.start
 
 
+_STOP = re.compile(r"[.!?\n]")
 ASKED = re.compile(r"[)\]\"'*_`]{0,4}\?")
 _BEFORE_OBJECT = re.compile(
     r"[\s(\[\"'*_`]*(?:(?:be|the|option|answer|choice|letter)[\s(\[\"'*_`]+){0,3}"
 )
 LIST_GAP = re.compile(
-    r"[\s,;/|&*_.)(\]\[\"'`{}<>:+=-]*(?:(?:and|or|nor|vs\.?|versus|then|和|或|或者|と|oder|und|ou|et|y|o"
-    r"|или|и)[\s*_(\[\"'`]+)?(?:(?:option|choice|answer|letter)[\s(\"'*]+)?[\s(\[\"'*_`-]*|[和或とやу]"
+    r"[\s,;/|&*_.)(\]\[\"'`{}<>:+=-]*"
+    r"(?:(?:and|or|nor|vs\.?|versus|then|和|或者?|と|oder|und|ou|et|y|o|или|и)[\s*_(\[\"'`]+)?"
+    r"(?:(?:option|choice|answer|letter)[\s(\"'*]+)?[\s(\[\"'*_`-]*|[和或とやу]"
 )
 _OR = (
-    "and/or|and|or maybe|or perhaps|or possibly|or even|or else|or|nor|vs\\.?|versus"
-    "|ou|oder|und|et|или|и|或者?|和|y|o|e"
+    r"as well as|along with|plus|and/or|and|or maybe|or perhaps|or possibly|or even|or else|or|nor"
+    r"|vs\.?|versus|ou|oder|und|et|или|и|或者?|和|y|o|e"
 )
+_AND = re.compile(r"(?<![a-z])(?:and|or|as well as)(?![a-z])")
 COORDINATION = re.compile(
     rf"[ \t)\]\"'*_`]*(?:,|;|/|&|\||\+|,?[ \t]*(?:{_OR})(?=[ \t(\"'*]))[ \t(\[\"'*_`]*"
     r"(?:(?:and|or|maybe|perhaps|possibly|could be|even|also|it could be|the|answer|option|choice"

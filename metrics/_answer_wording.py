@@ -57,7 +57,7 @@ choose|chose|chosen|choosing|select|selected|selecting|pick|picked|picking|opt f
 opted for|go with|going with|went with|go for|going for|settle on|settled on|vote for|i vote
 lean towards|leaning towards|lean toward|leaning toward|lean to|i'd say|i would say|i'll say
 i will say|i guess|i'd guess|i would guess|i'll guess|i'd answer|i would answer|i answer
-narrow down to|narrows down to|narrows it down to
+narrow down to|narrows down to|narrows it down to|bet on|betting on|prefer|settle for
 选择|選擇|应选|應選|故选|故選|所以选|因此选|选|選
 je choisis|elijo|escojo|ich wähle|scelgo|escolho|выбираю|обираю|ik kies|wybieram|tôi chọn
 saya memilih|أختار
@@ -71,7 +71,7 @@ described|points|leads|leaves|leaving|suggests|indicates|supports|fits|shows|sho
 _TURNS = any_of(r"""
 actually|correction|i meant|i mean|scratch that|on second thought|on reflection|no wait|wait no
 wait|change my answer to|change it to|changing my answer to|switch to|revise my answer to
-correct that to|make that|instead(?!\s+of)
+correct that to|make that|finally|eventually|in the end|ultimately|instead(?!\s+of)
 """)
 _BETWEEN = any_of("""
 is|are|was|be|would|will|should|must|has|have|to|seems|seem|appears|appear|the|that|this|my
@@ -122,6 +122,13 @@ to summarize|to sum up|consequently|accordingly|i conclude|we conclude|we can co
 """)
 CONCLUSION = re.compile(f"{_CONCLUDING}|因此|所以|综上")
 FIRST_PERSON = re.compile(word_of("i|we|let's|let me|let us|my|i'd|i'll|i'm") + "|选|選")
+INTERROGATIVE = re.compile(
+    r"[\W_]{0,6}"
+    + any_of("""
+what|why|which|how|when|where|who|is|are|was|do|does|did|can|could|would|should|will|shall|what's
+""")
+    + RIGHT
+)
 # "Is the answer B?"
 ASKS = re.compile(
     word_of("is|was|could|would|might|should|can|may|does|isn't")
@@ -162,6 +169,9 @@ CONFIRMED = re.compile(
     rf"{_CLOSE}(?:(?:this|that|it|which|option|choice|answer|statement|one|here|above)\s){{0,2}}(?:"
     rf"(?:{_IS}\s{{0,3}}(?:{_ADVERBS}\s){{0,6}}|[(\[]){_GOOD}{RIGHT}(?!\sif{RIGHT})"
     rf"|(?:{_WELL}\s){{1,3}}{_DESCRIBES}|(?:matches|fits|aligns){RIGHT}"
+    rf"|{_DESCRIBES}\s[^.!?\n]{{0,40}}\s(?:best|correctly|accurately|perfectly){RIGHT}"
+    rf"|(?:makes\s(?:the\s)?(?:most\s)?sense|gets\smy\svote|wins){RIGHT}"
+    rf"|[\s\"')*]{{0,3}}\?[\s\"')*]{{0,3}}(?:yes|yep|correct|right|exactly|true){RIGHT}"
     rf"|[ \t-]{{0,4}}[✓✔✅☑]|\s?[-:=(]\s?(?:yes|true){RIGHT}"
     rf"|是?(?:正确|正確|对的|正しい|正解|가 정답|이 정답|가 맞)|{_GOOD_ELSEWHERE})"
 )
@@ -198,16 +208,23 @@ DENIED_AFTER = re.compile(
     rf"|{_CLOSE_CLAUSE}not\s{_NOT_RIGHT}{RIGHT}(?!\s(?:one|left|right){RIGHT})"
 )
 
+_TOGETHER = any_of("""
+are|were|can|do|don't|aren't|cannot|can't|both|seem|look|should|could|would|must
+""")
+# "A and B are wrong" denies A, too.
+DENIED_TOGETHER = re.compile(rf"(?={_CLOSE}(?:both\s)?{_TOGETHER})(?:{DENIED_AFTER.pattern})")
+
 # --- Denials, doubts and refusals before it -----------------------------------------------------
 
 # "No doubt" and "not only" affirm.
 _NO = rf"{LEFT}(?:not|no)(?!\s(?:doubt|only|just|merely|other|question that)){RIGHT}"
 _NEGATIVES = word_of("""
-never|neither|nor|none|without|anything but|all but|cannot|rather than|instead of|other than
-except|excluding|exclude|excludes|eliminate|eliminates|eliminating|eliminated|rule out|rules out
-ruling out|ruled out|dismiss|dismissing|discard|reject|unlike|opposed to|nothing|lack of|lacks
-absence of|fails to|fail to|failed to|contradicts|contradict|incorrect|wrong|false|i doubt
-doubtful|unlikely|hardly|avoid|dont|doesnt|didnt|isnt|wasnt|arent|cant|wont
+never|neither|nor|none|without|than|so is|so are|so does|so was|anything but|all but|cannot
+rather than|instead of|other than|except|excluding|exclude|excludes|eliminate|eliminates
+eliminating|eliminated|rule out|rules out|ruling out|ruled out|dismiss|dismissing|discard|reject
+unlike|opposed to|nothing|lack of|lacks|absence of|fails to|fail to|failed to|contradicts
+contradict|incorrect|wrong|false|i doubt|doubtful|unlikely|hardly|avoid
+dont|doesnt|didnt|isnt|wasnt|arent|cant|wont
 не|нет|nicht|kein|keine|pas|jamais|non|não|geen|niet|nie|inte|ikke|değil|bukan|không phải
 """)
 NEGATION = re.compile(rf"{_NO}|{_NEGATIVES}|n't{RIGHT}|不|没有|並非|并非|не\s|ليس|ليست|아니")
@@ -266,7 +283,7 @@ REFUSAL = re.compile(
     rf"){RIGHT}|{_REFUSING_ELSEWHERE}"
 )
 DOUBT = re.compile(rf"{NEGATION.pattern}|{_CONDITIONS}|{_OPEN_QUESTIONS}|{REFUSAL.pattern}")
-OPEN_SENTENCE = re.compile(f"{_OPEN_QUESTIONS}|{REFUSAL.pattern}")
+OPEN_QUESTION = re.compile(_OPEN_QUESTIONS)
 # After one of these, what was refused before is answered nevertheless.
 _CONTRASTS = word_of("""
 but|however|nevertheless|nonetheless|still|that said|yet|guess|appears|appear|seems|seem
@@ -277,8 +294,9 @@ CONTRAST = re.compile(f"{_CONTRASTS}|但|不过|однако|しかし|하지만
 
 # A denial reaches to the end of its clause ...
 _CLAUSE_WORDS = word_of(r"""
-(?<!anything )(?<!all )but|so|however|because|since|therefore|thus|hence|instead(?! of)
-rather(?! than)|yet|though|although|while|whereas|which|sino|sondern|mais|aber|pero|но|а
+(?<!anything )(?<!all )but|so(?! is| are| does| was)|however|because|since|therefore|thus|hence
+instead(?! of)|rather(?! than)|yet|though|although|while|whereas|which
+sino|sondern|mais|aber|pero|но|а
 """)
 CLAUSE_END = re.compile(rf"[.!?;:,\n]|{_CLAUSE_WORDS}|而是|但")
 # ... an open question or a refusal to the end of its sentence.
@@ -319,14 +337,15 @@ based|due|given|would|should|could|can|will|must|may|might|does|do|did|has|have|
 appears|best|correctly|accurately|matches|shows|describes|states|says|indicates|suggests|here
 after|before|during|let|note|please|hope|looking|instead|rather|than|then|although|though
 however|therefore|thus|end|explanation|reason|reasoning|also|i|corresponds|represents|according
-both|being|either|over|until|via|only
+both|being|either|over|until|via|only|looks|fits|makes|gets|wins|sounds|works|remains|stands
+explains|aligns|captures|reflects|for
 """)
 )
 # The same for the pronoun: "I because ...", "I is correct".
 NO_PRONOUN = frozenset(
     word_list("""
 is|seems|appears|because|since|as|matches|describes|rather|explanation|end|and|or|best|shows
-corresponds
+corresponds|the|over|it|fits|looks|makes|gets|wins
 """)
 )
 # "B is what the video shows": the letter; "C is cooking": a name.
@@ -336,6 +355,8 @@ the|what|correct|right|best|most|my|clearly|likely|more|probably|definitely|cons
 supported|shown|seen|true|accurate|better|also|indeed|not|incorrect|wrong|only|one|it|obviously
 """)
 )
+# "B is a better match": the letter, too.
+A_BETTER = re.compile(r"(?:is|was) an? (?:better|good|closer|stronger|more|perfect|likely|great)")
 # "Person B", "vitamin C": a name, no answer.
 NAMED = frozenset(
     word_list("""
@@ -353,7 +374,7 @@ PLACE_BEFORE = re.compile(
 # "Option A says ..." and "let us look at option A" choose nothing ...
 SPEAKS_OF = frozenset(
     word_list("""
-says|shows|states|describes|depicts|suggests|mentions|claims|would|could|might|may|can|implies
+says|shows|states|describes|depicts|suggests|mentions|claims|would|could|might|may|implies
 indicates|refers|involves|has|require|requires
 """)
 )

@@ -12,10 +12,9 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
-from tests.metrics import phrasings
 from tests.metrics.option_sets import OPTION_SETS
-from tests.metrics.render import cases, lettered, values
-from tests.metrics.test_answers import FAMILIES, REAL_QUESTIONS, real_questions
+from tests.metrics.render import cases, lettered, none_cases, values
+from tests.metrics.test_answers import FAMILIES, NO_CHOICE, REAL_QUESTIONS, real_questions
 from video_reasoning.metrics.answers import extract_choice, extract_yes_no
 
 OPTIONS = OPTION_SETS["nested directions"]
@@ -38,7 +37,7 @@ def speed() -> None:
         name: [response for _, response, _ in cases(templates, OPTIONS)]
         for name, templates in FAMILIES.items()
     }
-    sets["nothing chosen"] = [response for _, response, _ in cases(phrasings.NO_CHOICE, OPTIONS)]
+    sets["nothing chosen"] = [response for _, response, _ in cases(NO_CHOICE, OPTIONS)]
     sets["short"] = ["B", "B.", "(B)", "Answer: B", "The answer is B.", "B. Left.", "Left."] * 200
     for name, responses in sets.items():
         chosen = rate(lambda response: extract_choice(response, OPTIONS), responses)
@@ -49,6 +48,24 @@ def speed() -> None:
         start = time.process_time()
         extract_choice(text, OPTIONS)
         print(f"{name:16} {time.process_time() - start:10.2f} s")
+
+
+def sets() -> None:
+    """Asks in every phrasing over all sets of options, where the tests take turns."""
+    asked = right = 0
+    for options in OPTION_SETS.values():
+        for templates in FAMILIES.values():
+            for _, response, letter in cases(templates, options):
+                asked += 1
+                right += extract_choice(response, options) == letter
+    print(f"sets of options  {right:,} of {asked:,} right")
+    responses = [
+        (response, options)
+        for options in OPTION_SETS.values()
+        for _, response in none_cases(NO_CHOICE, options)
+    ]
+    none = sum(extract_choice(response, options) is None for response, options in responses)
+    print(f"nothing chosen   {none:,} of {len(responses):,} give nothing")
 
 
 def real() -> None:
@@ -72,4 +89,5 @@ def real() -> None:
 
 if __name__ == "__main__":
     speed()
+    sets()
     real()

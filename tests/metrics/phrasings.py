@@ -1285,3 +1285,834 @@ Does this hypothesis hold? Answer yes or no.⏎{Y}
 Maybe {o}?</think>⏎{Y}
 ◁think▷{o}◁/think▷{Y}
 """)
+
+# More ways to name the letter, with or without the text.
+MORE_LETTERS = templates(r"""
+The answer is: **{L}**) {T}
+Answer is {L}: {T}
+The correct choice is **{L}) {T}**
+Selected answer: **{L}**
+The letter of the correct answer is {L}.
+The letter corresponding to the correct answer is {L}.
+The correct letter is {L}.
+The letter is {L}.
+Correct letter: {L}
+The answer letter is {L}.
+I'd answer {L}.
+I answer {L}.
+I'd have to say {L}.
+I'd have to go with {L}.
+I have to go with {L}.
+I'm inclined to choose {L}.
+I'm leaning towards {L}.
+I would lean towards option {L}.
+My response is {L}.
+My response: {L}
+My prediction is {L}.
+My conclusion is {L}.
+We choose {L}.
+We can conclude that the answer is {L}.
+We conclude {L}.
+We select {L}.
+One should choose {L}.
+The best choice here is {L}.
+The best option here would be {L}.
+The best description is {L}.
+The best match is {L}.
+The best fit is option {L}.
+The closest match is {L}.
+The closest option is ({L}).
+The closest answer is {L}
+The most suitable answer is {L}.
+The most suitable option is {L}.
+The most reasonable answer is {L}.
+The most logical answer is {L}.
+The most probable answer is {L}.
+The most likely option is {L}.
+The most likely description is ({L}).
+The most consistent option is {L}.
+The option is {L}.
+The right choice is {L}.
+The right option is ({L}).
+The right one is {L}.
+The correct one is {L}.
+The correct statement is {L}.
+The correct description is {L}.
+The correct description is: {L}. {T}
+The proper answer is {L}.
+The appropriate option is {L}.
+The accurate description is {L}.
+The actual answer is {L}.
+The true answer is {L}.
+The solution is {L}.
+The result is {L}.
+The final choice is {L}.
+The final option is {L}.
+Final answer is {L}
+Final answer - {L}
+Final Answer → {L}
+FINAL ANSWER: {L}
+FINAL ANSWER: ({L}) {T}
+Final: **{L}**
+Final response: {L}
+Final prediction: {L}
+Final selection: {L}
+Conclusion: The answer is {L}.
+Conclusion: option {L}
+In conclusion, {L}.
+In conclusion, the answer is {L}.
+In conclusion, option {L} is correct.
+In summary, the answer is {L}.
+To conclude, the correct answer is {L}.
+To sum up: {L}
+Overall, {L} is the best answer.
+Overall, the answer is {L}.
+As a result, the answer is {L}.
+Consequently, the answer is {L}.
+Accordingly, the answer is {L}.
+Given this, the answer is {L}.
+Given the evidence, option {L} is the most plausible answer.
+From this, we can infer that the answer is {L}.
+This suggests that the answer is {L}.
+This indicates option {L}.
+This indicates that option {L} is correct.
+This means the answer is {L}.
+This implies that {L} is correct.
+That makes {L} the correct answer.
+This makes option {L} the best choice.
+Making {L} the correct answer.
+Thus {L}
+Thus, {L}.
+Hence {L}.
+Hence: {L}
+Ergo, {L}.
+So {L}
+So it's {L}.
+So I'd go with {L}.
+So my answer is {L}.
+So the correct option is {L}.
+Then the answer is {L}.
+Clearly, the answer is {L}.
+Obviously {L}.
+Definitely option {L}.
+Certainly {L}.
+Surely {L}.
+I'm sure it's {L}.
+I am certain that it is {L}.
+I'm pretty sure the answer is {L}.
+I'm quite confident it's {L}.
+I am 90% sure that it is {L}.
+With high confidence: {L}
+With 95% confidence, the answer is {L}.
+{L} (confidence: 0.9)
+{L} | confidence 0.9
+{L}; I am certain.
+{L} - {t}
+{L} -> {T}
+{L} => {T}
+{L} = {T}
+{L} | {T}
+{L}、{T}
+{L}．{T}
+{L}：{T}
+（{L}）{T}
+[{L}]: {T}
+<{L}> {T}
+({L}): {T}
+({L}). {T}
+({L}) - {T}
+({L}), {t}
+"{L}) {T}"
+*{L}) {T}*
+**{L})** {T}
+**({L})** {T}
+**[{L}]** {T}
+**Option ({L})** {T}
+**Option {L}**: {T}
+Option {L} | {T}
+Option {L} -> {T}
+option {l}: {t}
+Opt. {L}
+Ans: ({L}) {T}
+Ans: {l}
+ans. {l}
+Answer : {L}
+Answer :{L}
+Answer； {L}
+Answer：{L}
+Answer：({L}) {T}
+Answer is: {L}
+Answer is ({l}).
+Answer would be {L}.
+Answer should be option {L}
+Answer to the question: {L}
+Answer for the question: {L}
+Answer to this question is {L}
+Answer choice {L} is correct.
+Answer choice ({L}): {T}
+Answer Choice: {L}) {T}
+Answer Option {L}
+Answer key: {L}
+Correct Answer: {L}) {T}
+Correct answer is option ({L}).
+Correct option is {L}.
+Correct choice: ({L})
+Right answer: {L}
+Best answer: {L}
+Best option: {L}. {T}
+Best choice: {L}
+Chosen answer: {L}
+Chosen: {L}
+Selected: ({L})
+Selected choice: {L}. {T}
+Selecting {L}.
+Choosing {L}.
+Pick: {L}
+My pick: {L}
+My choice: {L}. {T}
+Choice: ({L}) {T}
+Guess: {L}
+Best guess: {L}
+Educated guess: {L}
+Prediction: {L}. {T}
+Output: {L}. {T}
+Response: {L}. {T}
+Result: ({L})
+{{"answer":"{L}"}}
+{{ "answer" : "{L}" , "why": "because" }}
+{{"answer": "{L})"}}
+{{"answer": "Option {L}"}}
+{{"answer": "{l}"}}
+{{"Answer Letter": "{L}"}}
+{{"answer_letter": "{L}"}}
+{{"correct_answer": "{L}"}}
+{{"correct_option": "{L}"}}
+{{"selected_option": "{L}"}}
+{{"final_answer": "{L}. {T}"}}
+{{"prediction": "{L}"}}
+{{"result": {{"answer": "{L}"}}}}
+[{{"answer": "{L}"}}]
+["{L}"]
+('{L}',)
+answer={L}
+answer = {L}
+answer: "{L}"
+answer: '{L}'
+answer: `{L}`
+answer: [{L}]
+answer: {{{L}}}
+answer: <{L}>
+`Answer: {L}`
+```text⏎Answer: {L}⏎```
+<ANSWER>{L}</ANSWER>
+<answer>⏎{L}⏎</answer>
+<answer>{L}: {T}</answer>
+<answer><b>{L}</b></answer>
+<answer>The answer is {L}.</answer>
+<Answer> Option {L} </Answer>
+<final>{L}</final>
+<choice>{L}</choice>
+<think>I look.</think><answer>{L}</answer>
+<think>I look.</think>⏎<answer>({L}) {T}</answer>
+<think>I look. {W}? No. {L}? Yes.</think>⏎{L}
+<think>⏎So the answer is {W}? Hmm, no: {L}.⏎</think>⏎Final Answer: {L}
+<think>{list}</think>{L}
+\boxed{{({L})}}
+\boxed{{\mathbf{{{L}}}}}
+\boxed{{ {L} }}
+\boxed{{\textbf{{({L})}} }}
+$\boxed{{\text{{{L}. {T}}}}}$
+The answer: $\boxed{{{L}}}$
+Therefore, $\mathbf{{{L}}}$.
+**Final Answer**⏎⏎\[ \\boxed{{{L}}} \]
+**Final Answer**⏎{L}
+**Final Answer**⏎⏎{L}. {T}
+**Answer**⏎⏎{L}
+### Final Answer⏎**{L}. {T}**
+## Answer⏎{L}) {T}
+---⏎**{L}**
+***{L}***
+***Answer: {L}***
+__Answer:__ {L}
+> **Answer:** {L}
+1. {L}
+1) {L}
+1. Answer: {L}
+Q1: {L}
+#1: {L}
+The video shows it clearly - {L}.
+The man is in the room ... {L}
+Frames 1-5 show a man; frames 6-16 show nobody. {L}.
+Frames 1-5 show a man.⏎Answer - {L}
+Looking at the frames, I can see a man. The answer is therefore ({L}).
+A man enters. A dog follows. Answer: {L}.
+A man enters the room, and then a dog follows him, which is described by option {L}.
+A man enters, so option {L} is right.
+A man enters, so it's {L}.
+As seen in the video, option {L} describes what happens best.
+It appears that {L} is the correct answer.
+It seems that the answer is {L}.
+It seems to be {L}.
+It looks like the answer is {L}.
+It looks like {L}.
+It would be {L}.
+It has to be option {L}.
+It can only be {L}.
+It is clearly option ({L}).
+It's definitely {L}
+It's option {L}
+Its {L}
+it is {L}
+i think its {l})
+i think the answer is {l}
+i would say ({l})
+its option {l}
+must be {L}
+should be {L}
+probably {L}
+most likely {L}
+I believe it's {L}.
+I believe that option {L} is the correct answer.
+I think that {L} is correct.
+I think option {L}.
+I think option {L} is the best.
+I suspect {L}.
+I'd guess {L}.
+I'd bet on {L}.
+I vote for {L}.
+I conclude that the answer is {L}.
+I conclude: {L}
+I will answer: {L}
+I will go with {L}.
+I shall choose {L}.
+I've chosen {L}.
+I have selected option {L}.
+I opted for {L}.
+I went with {L}.
+Let me go with {L}.
+Let's choose {L}.
+Going with option {L}.
+Sure thing! {L}
+Sure! {L}. {T}
+Of course! The answer is {L}.
+Certainly. {L}) {T}
+Yes, the correct answer is {L}.
+Okay. {L}
+OK, {L}.
+Alright, the answer is {L}.
+Well, {L}.
+Hmm, {L}.
+Thank you! The answer is {L}.
+Great question! The answer is {L}.
+Only {L} is correct.
+Only option {L} matches.
+Only {L} fits.
+None of the others fit, so {L}.
+None of the other options match, so the answer is {L}.
+All other options are wrong, so {L}.
+By elimination, {L}.
+By process of elimination, the answer is {L}.
+{W} is not supported, so {L}.
+Since {W} is wrong, {L} must be right.
+{L} rather than {W}.
+{L}, not {W}.
+{L} and not {W}.
+{L} over {W}.
+Not {W} but {L}.
+Not {W}, but {L}.
+It isn't {W}. It's {L}.
+Rather than {W}, I would choose {L}.
+I would choose {L} over {W}.
+I ruled out {W}, so the answer is {L}.
+I changed my mind from {W} to {L}. The answer is {L}.
+Initially {W}, but finally {L}.
+My first guess was {W}, but the correct answer is {L}.
+{W}? No. {L}? Yes.
+{W} is incorrect; {L} is correct.
+{W}: wrong. {L}: correct.
+The answer is {L} because {W} does not match.
+The answer is {L}, because {W} would show something else.
+The answer is {L} since {W} is impossible.
+The answer is {L}. {W} is wrong.
+The answer is {L} ({W} is wrong).
+The answer is {L}; {W} cannot be right.
+The correct option is {L}, whereas {W} is not.
+{L} is correct, {W} is not.
+{L} is correct and {W} is wrong.
+{L} is the answer because {W} contradicts the video.
+{L} matches the video better than {W}.
+{L} is a better match than {W}.
+{L} is the most accurate.
+{L} is the most accurate description.
+{L} is the option that best describes the video.
+{L} is what happens.
+{L} is my answer.
+{L} is my final answer.
+{L} is my choice.
+{L} is the one that matches.
+{L} is the closest.
+{L} is the only possible answer.
+{L} is the only correct option.
+{L} is likely the correct answer.
+{L} is most likely correct.
+{L} is probably right.
+{L} is probably the answer.
+{L} is clearly the answer.
+{L} seems to be the right answer.
+{L} seems correct.
+{L} seems most likely.
+{L} seems like the best answer.
+{L} looks right.
+{L} looks correct.
+{L} appears to be correct.
+{L} would be the best answer.
+{L} would be my choice.
+{L} should be the correct answer.
+{L} must be the answer.
+{L} must be correct.
+{L} describes the video best.
+{L} best describes it.
+{L} best matches the video.
+{L} fits best.
+{L} fits the video.
+{L} matches.
+{L} accurately describes the video.
+{L} correctly describes what happens.
+({L}) best describes what happens.
+Option {L} fits best.
+Option {L} accurately reflects the video.
+Option {L} is consistent with the video.
+Option {L} is supported by the video.
+Option {L} is the one.
+Option {L} is what happens.
+Option {L} is more likely.
+Option {L} is most likely the correct answer.
+Option {L} it is.
+Option {L}, since it matches the video.
+Option {L} because it matches the video.
+Option {L} would be the correct choice.
+Option {L} must be the correct answer.
+Option {L} looks correct.
+Option {L} makes the most sense.
+{L} makes the most sense.
+{L} makes sense.
+{L} gets my vote.
+{L} wins.
+{L} it is!
+{L} I think.
+{L}, I believe.
+{L}, definitely.
+{L}, of course.
+{L}...
+{L} .
+{L} ✔
+{L} ✓
+✓ {L}
+✔️ {L}
+☑ {L}
+⭐ {L}
+👉 {L}
+Answer ✅: {L}
+Answer: {L} ✅
+**{L}** ✅
+✅ **Answer: {L}**
+🎯 Answer: {L}
+🤔 I think it's {L}
+""")
+
+# More ways to choose nothing.
+MORE_NO_CHOICE = templates(r"""
+I have no idea.
+I really don't know.
+I honestly can't tell.
+I couldn't tell you.
+I can't decide.
+I'm unsure.
+I am uncertain about the answer.
+I'm afraid I can't answer this.
+I'm afraid I cannot see the video.
+Unfortunately, I cannot determine the answer.
+Unfortunately, the video does not show this.
+Regrettably, I'm unable to view the frames.
+Sorry, but I do not have access to the video.
+I do not have the ability to watch videos.
+I don't have enough context to answer.
+I lack the information to answer this.
+It's impossible to know.
+It's not clear.
+It is unclear from the video.
+It's unclear which option is correct.
+It is not clear which of the options is right.
+There's no way to know.
+There is no way to determine this from the frames.
+There isn't enough information to choose an option.
+There is insufficient evidence to select an option.
+The information provided is insufficient.
+The frames alone are insufficient to determine the answer.
+The frames do not give enough context.
+The given frames don't show the event.
+The answer is not visible.
+The answer is not shown in the video.
+The answer isn't given.
+The answer depends on the context.
+The answer depends on what happens before.
+The correct answer cannot be determined.
+The correct answer can't be determined from these frames.
+The correct option cannot be identified.
+The options do not match the video.
+The options don't make sense.
+No option matches.
+No options are correct.
+None of them.
+None of these.
+None of those.
+None apply.
+None of the provided options are correct.
+None of the choices match what is shown in the video.
+Neither option is correct.
+All options are wrong.
+All of the options are incorrect.
+All options seem plausible.
+All of these could be correct.
+Any of them could be right.
+Either could be correct.
+Both are possible.
+More than one option could be correct.
+Several options are plausible.
+Multiple answers are possible.
+It could be any of them.
+It could be anything.
+Could be either.
+Maybe.
+Perhaps.
+Possibly.
+Hmm.
+Hmm, let me think.
+Let me think about it.
+Let me think step by step.
+OK.
+Okay, let's look at the video.
+Sure.
+Sure, I can help with that!
+Sure! Please upload the video.
+Certainly! Could you provide the video?
+Of course! What would you like to know?
+Hello! How can I help you today?
+Thank you for your question.
+Thanks!
+What is the question?
+Which video?
+Can you provide more details?
+Can you show me the video?
+Please clarify.
+Please upload the video so I can answer.
+Please try again.
+Error
+Error: request timed out
+[ERROR]
+[BLOCKED]
+[no response]
+<no answer>
+<unk>
+</s>
+<|endoftext|>
+<image>
+<video>
+<pad><pad>
+…
+???
+!!!
+---
+***
+{{}}
+[]
+()
+''
+nan
+N.A.
+n.a.
+TBD
+TODO
+0x1F
+http://example.com/a/b/c
+user@example.com
+The video is about a person.
+The video features a person in a room.
+This video shows a person.
+In this video, we see a person.
+A video of a person.
+A video.
+A person.
+A group of people.
+A close-up of a hand.
+An image of a person.
+I can see a person in the video.
+I see nothing.
+I need to see the video.
+It is a video.
+There is a person.
+The person is in a room. The person is sitting.
+The scene takes place in a kitchen.
+The frames show a kitchen with a table and a chair.
+The camera moves.
+The first frame shows a person. The second frame shows the same person.
+Frame 1: a person. Frame 2: a person.
+Step 1: look at the frames. Step 2: compare them.
+I will analyze the frames one by one.
+I'll analyze the video first.
+To determine the answer, I need to look at the video.
+To answer the question, we need to examine the frames.
+First, I will look at the first frame.
+Let's break it down.
+Let's see.
+Based on the video,
+Based on the frames provided, the
+According to the video, the correct answer is
+The correct option is
+So the answer is
+Therefore, the answer is
+Therefore, the correct answer is option
+I would choose
+I choose
+My answer is
+Final answer:
+**Final Answer:**
+### Answer
+Answer: None
+Answer: None of the above
+Answer: N/A
+Answer: Unknown
+Answer: Unclear
+Answer: I don't know
+Answer: Cannot be determined
+Answer: Not enough information
+Answer: unable to determine
+Answer: ?
+Answer: -
+Answer: ...
+Answer: []
+The answer is none.
+The answer is: I don't know.
+The answer is: unable to determine.
+Final answer: cannot be determined
+Final Answer: None of the options
+\boxed{{?}}
+\boxed{{\text{{unknown}}}}
+\boxed{{\text{{None of the above}}}}
+<answer>?</answer>
+<answer>unknown</answer>
+<answer>N/A</answer>
+<answer>none</answer>
+{{"answer": "N/A"}}
+{{"answer": "unclear"}}
+{{"answer": "none of the above"}}
+{{"answer": []}}
+{{"error": "no video"}}
+I cannot choose between {L} and {W}.
+I can't choose between option {L} and option {W}.
+I'm torn between {L} and {W}.
+I am undecided between {L} and {W}.
+I hesitate between {L} and {W}.
+It's a toss-up between {L} and {W}.
+Could be {L}, could be {W}.
+Maybe {L}, maybe {W}.
+Perhaps {L} or {W}.
+Possibly {L} or {W}.
+Probably {L} or {W}.
+Either ({L}) or ({W}).
+Either option {L} or option {W}.
+{L} or {W}?
+{L}? {W}?
+{L} / {W}
+{L}|{W}
+{L} + {W}
+{L} and {W}.
+{L} as well as {W}.
+{L} & {W}.
+Both {L} and {W} are correct.
+Both {L} and {W} are possible.
+Both ({L}) and ({W}) seem plausible.
+Options {L} and {W}.
+Options {L} and {W} are correct.
+Options {L} and {W} are both plausible.
+Option {L} or {W}.
+The answers are {L} and {W}.
+The correct answers are {L} and {W}.
+The answer is {L} and {W}.
+The answer is both {L} and {W}.
+The answer might be {L} or {W}.
+The answer may be either {L} or {W}.
+The answer is {L}/{W}.
+The answer is {L} & {W}.
+Answer: {L} and {W}
+Answer: {L} & {W}
+Answer: ({L}) or ({W})
+Answer: {L} or {W}, I am not sure.
+I would choose {L} or {W}.
+I'd go with either {L} or {W}.
+Not {L} or {W}.
+Not ({L}).
+Definitely not {L}.
+Certainly not {L}.
+Probably not {L}.
+It's definitely not {L}.
+It is certainly not option {L}.
+It can't be {L}.
+It cannot be {L}.
+It couldn't be {L}.
+It won't be {L}.
+It is unlikely to be {L}.
+It doesn't seem to be {L}.
+It does not look like {L}.
+I don't think it's {L}.
+I don't believe it's {L}.
+I do not think that {L} is correct.
+I doubt it's {L}.
+I doubt that the answer is {L}.
+I wouldn't pick {L}.
+I would not go with {L}.
+I would rule out {L}.
+I can rule out {L}.
+I'd eliminate {L}.
+We can exclude {L}.
+We can exclude option {L}.
+We can eliminate {L} and {W}.
+{L} can be ruled out.
+{L} can be excluded.
+{L} can be eliminated.
+{L} is ruled out.
+{L} is not right.
+{L} is not right answer.
+{L} is not it.
+{L} is not the correct answer.
+{L} is not the right option.
+{L} is not possible.
+{L} is not supported by the video.
+{L} is false.
+{L} is unlikely.
+{L} is impossible.
+{L} is clearly wrong.
+{L} is definitely incorrect.
+{L} seems wrong.
+{L} seems incorrect.
+{L} seems unlikely.
+{L} does not match.
+{L} doesn't match the video.
+{L} doesn't fit.
+{L} cannot be right.
+{L} can't be correct.
+{L} isn't correct.
+{L} isn't right.
+{L} was not shown.
+({L}) is not correct.
+({L}) is wrong.
+({L}): incorrect
+({L}) - wrong
+{L}: incorrect.
+{L} ❌
+{L} ✗
+Option {L} is not supported.
+Option {L} is not the answer.
+Option {L} does not match the video.
+Option {L} cannot be correct.
+Option {L} seems wrong.
+Option {L} is unlikely.
+Neither {L} nor {W} is correct.
+Neither ({L}) nor ({W}).
+Neither of {L} and {W}.
+{L} and {W} are wrong.
+{L} and {W} are both incorrect.
+{L} and {W} can be ruled out.
+{L} is wrong. {W} is wrong.
+{L} is wrong and so is {W}.
+Is it {L}?
+Is it {L} or {W}?
+Is {L} correct?
+Is the answer {L}?
+Could it be {L}?
+Should I choose {L}?
+Do you mean {L}?
+Why not {L}?
+What about {L}?
+What does {L} mean?
+What does option {L} mean?
+Why is {L} the answer?
+If it is {L}, I cannot see it.
+If {L} were correct, the video would be different.
+If the answer is {L}, please tell me.
+Suppose the answer is {L}.
+Assume {L}.
+Whether {L} is correct is unclear.
+Whether it is {L} or {W} is unclear.
+It is unclear if {L} is correct.
+I can't tell if {L} is correct.
+I can't confirm that {L} is correct.
+I cannot confirm whether the answer is {L}.
+I cannot verify that it is {L}.
+There is no evidence for {L}.
+There's no evidence that the answer is {L}.
+Nothing supports {L}.
+The video contradicts {L}.
+The video does not support {L}.
+The frames don't show {L}.
+The video shows neither {L} nor {W}.
+The choices are {L} and {W}.
+The options include {L} and {W}.
+The options are {L}, {W} and others.
+Choose between {L} and {W}.
+Pick one: {L}, {W}
+It is not {t}.
+It isn't "{T}".
+It's not "{T}", it's something else.
+This is not "{T}".
+I don't think it is "{T}".
+I do not see "{T}".
+I don't see "{T}" in the video.
+There is no sign of "{T}".
+There is no indication of "{T}" in the video.
+"{T}" is not correct.
+"{T}" is not shown.
+"{T}" is not what happens.
+"{T}" does not match the video.
+"{T}" cannot be confirmed.
+"{T}" can be ruled out.
+"{T}" or "{U}".
+"{T}" or "{U}"?
+"{T}" and "{U}" are both possible.
+Either "{T}" or "{U}".
+Neither "{T}" nor "{U}".
+Both "{T}" and "{U}".
+Not "{T}" and not "{U}".
+I cannot tell whether "{T}" or "{U}" is right.
+I can't decide between "{T}" and "{U}".
+I'm not sure whether "{T}" is right.
+I'm not sure if it's "{T}" or "{U}".
+It's unclear if "{T}" or "{U}".
+It could be "{T}" or "{U}".
+It may be "{T}" or "{U}", I can't tell.
+The question is whether "{T}".
+The question is if it is "{T}".
+The question asks whether it is "{T}" or "{U}".
+Is it "{T}"?
+Is it "{T}" or "{U}"?
+Could it be "{T}"?
+The answer isn't "{T}" or "{U}".
+The answer is either "{T}" or "{U}".
+The answer could be "{T}" or "{U}".
+Answer: "{T}" or "{U}"
+Answer: not "{T}"
+If it is "{T}", I cannot see it.
+It is impossible to say whether "{T}".
+The video does not show whether "{T}" or "{U}".
+I'm sorry, I can't say whether it is "{T}".
+Sorry, I cannot determine if "{T}" is correct.
+As an AI, I cannot say if "{T}" is right.
+Choices: {inline}
+Options:⏎{list}⏎I don't know.
+{list}⏎⏎I cannot determine which one is correct.
+{list}⏎⏎None of these.
+Question: what?⏎Options:⏎{list}
+Choose one of these:⏎{list}⏎⏎Answer:
+The possible answers are:⏎{list}
+Let's look at the options:⏎{list}⏎
+""")
