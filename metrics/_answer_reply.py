@@ -67,6 +67,11 @@ class Reply:
         return wording.DOUBT.search(self.rest) is not None
 
     @cached_property
+    def has_question(self) -> bool:
+        """Whether there is a question mark anywhere."""
+        return "?" in self.lowered
+
+    @cached_property
     def refusal(self) -> int | None:
         """Where the first refusal ends, if there is one."""
         found = wording.REFUSAL.search(self.rest)
@@ -106,7 +111,7 @@ class Reply:
 
     def in_question(self, mention: Mention) -> bool:
         """Whether the mention is in a question: "why is it B?"."""
-        if "?" not in self.lowered:
+        if not self.has_question:
             return False
         stop = _STOP.search(self.lowered, mention.end, mention.end + 120)
         if stop is None or stop.group() != "?":
@@ -117,27 +122,45 @@ class Reply:
 
     def denied_after(self, mention: Mention) -> bool:
         """Whether "... is wrong", "... and B are wrong" follows, and not "... is not B"."""
-        denial = wording.DENIED_AFTER.match(self.lowered, mention.end)
-        follower = self.following(denial.end() if denial else mention.end)
-        if denial is not None:
-            return follower is None or not _BEFORE_OBJECT.fullmatch(
-                self.lowered[denial.end() : follower.start]
-            )
-        if follower is None or follower.letter == mention.letter:
+        if self._denial_follows(mention):
+            return True
+        place = self.place(mention.end)
+        if place == len(self.mentions) or place not in self._denied_places:
             return False
+        follower = self.mentions[place]
         gap = self.lowered[mention.end : follower.start]
         return (
-            wording.DENIED_TOGETHER.match(self.lowered, follower.end) is not None
+            len(gap) < 40
+            and follower.letter != mention.letter
             and COORDINATION.fullmatch(gap) is not None
+            and wording.DENIED_TOGETHER.match(self.lowered, follower.end) is not None
         )
+
+    def _denial_follows(self, mention: Mention) -> bool:
+        denial = wording.DENIED_AFTER.match(self.lowered, mention.end)
+        if denial is None:
+            return False
+        follower = self.following(denial.end())
+        return follower is None or not _BEFORE_OBJECT.fullmatch(
+            self.lowered[denial.end() : follower.start]
+        )
+
+    @cached_property
+    def _denied_places(self) -> frozenset[int]:
+        """Indices of the mentions that a denial follows."""
+        return frozenset(place for place, m in enumerate(self.mentions) if self._denial_follows(m))
+
+    @cached_property
+    def _starts(self) -> list[int]:
+        return [mention.start for mention in self.mentions]
 
     def place(self, position: int) -> int:
         """The index of the first mention from ``position`` on."""
-        return bisect_left(self.mentions, position, key=_start)
+        return bisect_left(self._starts, position)
 
     def covering(self, position: int, earliest: int) -> Mention | None:
         """The option's text that begins from ``earliest`` on and goes beyond ``position``."""
-        place = bisect_right(self.mentions, position, key=_start) - 1
+        place = bisect_right(self._starts, position) - 1
         if place < 0:
             return None
         mention = self.mentions[place]
@@ -213,10 +236,6 @@ class Reply:
         if left.form == "text" and right.form == "text":
             return LIST_GAP.fullmatch(gap) is not None
         return COORDINATION.fullmatch(gap) is not None
-
-
-def _start(mention: Mention) -> int:
-    return mention.start
 
 
 _STOP = re.compile(r"[.!?\n]")
