@@ -43,6 +43,7 @@ _LATEX_STYLE = re.compile(
     r"\\(?:text(?:bf|it|rm|sf|tt)?|math(?:bf|it|rm|sf|tt)|mbox|rm|bf|emph)\s{0,3}\{([^{}]{0,200})\}"
 )
 _LATEX_SPACE = re.compile(r"\\[()\[\],;!]|\\quad\b|\$")
+_ESCAPED_BREAK = re.compile(r"\\n(?![a-z])")
 _LONG_GAP = re.compile(r"[^\S\n]{4,}|\n{4,}")
 _END_TOKENS = re.compile(
     r"</?s>|<eos>|<pad>|<unk>|<end_of_turn>|<\|(?!begin_of_box|end_of_box)[^<>|]{1,40}\|>"
@@ -65,7 +66,7 @@ def normalise(response: str) -> str:
         text = text.replace("\r\n", "\n").replace("\r", "\n")
     if "\\" in text:
         text = _LATEX_STYLE.sub(r"\1", text)
-        text = _LATEX_SPACE.sub(" ", text).replace("\\n", "\n")
+        text = _ESCAPED_BREAK.sub("\n", _LATEX_SPACE.sub(" ", text))
     elif "$" in text:
         text = text.replace("$", " ")
     if "<" in text:
@@ -93,8 +94,8 @@ _REASONING_END = re.compile(
     re.IGNORECASE,
 )
 _REASONING_START = re.compile(
-    rf"\s*(?:<(?:[a-z]{{1,8}}:)?{_THINK}>|◁think▷|<\|begin_of_thought\|>|<\|channel\|>analysis"
-    r"|\[think\])",
+    rf"<(?:[a-z]{{1,8}}:)?{_THINK}>|◁think▷|<\|begin_of_thought\|>|<\|channel\|>analysis"
+    r"|\[think\]",
     re.IGNORECASE,
 )
 _ROLE = re.compile(
@@ -117,10 +118,13 @@ def split_reasoning(text: str) -> tuple[str, str, bool]:
         for end in _REASONING_END.finditer(text):  # noqa: B007
             pass
         if end is not None:
-            reasoning, text = text[: end.start()], text[end.end() :]
+            reasoning, text = text[: end.start()], text[end.end() :].lstrip()
         start = _REASONING_START.match(text)
         if start is not None:
             return "", reasoning + text[start.end() :], True
+        if not text and (begin := _REASONING_START.search(reasoning)):
+            # "B <reasoning> ... </reasoning>": the answer came first.
+            reasoning, text = reasoning[begin.end() :], reasoning[: begin.start()]
     role = None
     if "SSISTANT" in text or "ssistant" in text or "[/INST]" in text:
         for role in _ROLE.finditer(text):  # noqa: B007

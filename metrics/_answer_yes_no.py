@@ -26,7 +26,7 @@ _YES_NO_CUE = re.compile(
     r"(?<![a-z])(?:answer|conclusion|verdict|response|prediction|guess|judge?ment|decision|答案|ответ"
     r"|respuesta|réponse|antwort|risposta|resposta|回答|정답|答え|say|said|therefore|thus|hence|so"
     r"|overall|in conclusion|conclude|i think|i believe|actually|probably|answering)(?![a-z])"
-    r"(?P<gap>(?:[\s:=*_\"'`(\[{<>#,~|-]|(?:is|would|be|should|must|to|the|this|that|question|my|final|a"
+    r"(?:(?:[\s:=*_\"'`(\[{<>#,~|-]|(?:is|would|be|should|must|to|the|this|that|question|my|final|a"
     r"|clear|simply|therefore|definitely|likely|most|probably|was|it|es|est|ist|è|é|是|はい?|은|는)"
     r"(?![a-zà-ÿ])|[是为は은는]){0,30})"
     r"(?P<word>yes|no|true|false|是|否|да|нет|oui|non|sí|ja|nein|sim|não)(?![\w'-])"
@@ -51,22 +51,10 @@ _BACKS = re.compile(
     r"|(?:^|[.!?\n]\s?)(?:it|this)\s+(?P<hold>holds|(?:does not|doesn't) hold)(?![a-z])"
 )
 _AGAINST = frozenset(
-    (
-        "false",
-        "incorrect",
-        "invalid",
-        "inaccurate",
-        "unsupported",
-        "implausible",
-        "inconsistent",
-        "contradicted",
-        "refuted",
-        "wrong",
-        "rejected",
-        "contradicts",
-        "fails",
-        "unlikely",
-    )
+    wording.word_list("""
+false|incorrect|invalid|inaccurate|unsupported|implausible|inconsistent|contradicted|refuted|wrong
+rejected|contradicts|fails|unlikely
+""")
 )
 
 

@@ -289,6 +289,15 @@ LONG = [
     ),
     *("\\text{", "<b>", "1 ", "1. he\n", "one ", "so B ", "it is ", "therefore ", "yes ", "no "),
     *("hypothesis is not ", "A man slips ", "first to the left ", "Question: x\n", "ASSISTANT: "),
+    *(
+        "A? ",
+        "A\n",
+        "A and B are wrong ",
+        "so he goes left and right. ",
+        "holds 'B'",
+        "<b> A ",
+        "$A",
+    ),
     *("A: ", "?", "答案是", "是", "B是", "is correct ", "A is ", "Option A ", "first option ", "é"),
 ]
 
