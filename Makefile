@@ -6,21 +6,22 @@ JOBS ?= 2
 DEMO ?= demo
 
 # In a variable, because a comma would end the argument of a call.
-DEVELOPMENT := .[dev,handpick]
+DEVELOPMENT := .[dev,handpick,cluster]
 
 BIN := $(VENV)/bin
 SHELL := /bin/bash
 .SHELLFLAGS := -eu -o pipefail -c
 .DELETE_ON_ERROR:
-.PHONY: demo test lint bench docs clean help
+.PHONY: demo test lint bench reliability docs clean help
 
 help:
-	@echo "make demo   install, write the sample benchmark, run it, hold it against known answers"
-	@echo "make test   install with the development tools and run all tests"
-	@echo "make lint   ruff, ruff format and mypy --strict on the three packages"
-	@echo "make bench  print the benchmarks' figures and ratios"
-	@echo "make docs   build the documentation into site/"
-	@echo "make clean  remove what the other targets wrote, the virtual environment included"
+	@echo "make demo        install, write the sample benchmark, run it, hold it against known answers"
+	@echo "make test        install with the development tools and run all tests"
+	@echo "make lint        ruff, ruff format and mypy --strict on the three packages"
+	@echo "make bench       print the benchmarks' figures and ratios"
+	@echo "make reliability faults, kills, crowds and random input: what was tried, what was lost"
+	@echo "make docs        build the documentation into site/"
+	@echo "make clean       remove what the other targets wrote, the virtual environment included"
 
 $(BIN)/python:
 	$(PYTHON) -c 'import sys; sys.exit(0 if (3, 10) <= sys.version_info[:2] <= (3, 12) else "Python 3.10 to 3.12 is needed, this is " + sys.version.split()[0] + "; name another with: make PYTHON=python3.11")'
@@ -79,6 +80,11 @@ lint: $(VENV)/.dev
 bench: $(VENV)/.dev
 	@for script in tests/benchmarks/bench_*.py; do \
 	  echo "== $$script"; $(BIN)/python -m tests.benchmarks.$$(basename $$script .py); \
+	done
+
+reliability: $(VENV)/.dev
+	@for script in tests/reliability/check_*.py; do \
+	  echo "== $$script"; $(BIN)/python -m tests.reliability.$$(basename $$script .py); \
 	done
 
 $(VENV)/.docs: pyproject.toml | $(BIN)/python
