@@ -20,6 +20,7 @@ import errno
 import hashlib
 import io
 import re
+from bisect import bisect_left
 from collections.abc import Collection, Container, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
@@ -146,6 +147,9 @@ class ConditionClip:
 Request = tuple[Condition, str, int | None]
 """A condition, the key of its draw (e.g. a question's id), and the handpicked frame, if any."""
 
+Span = tuple[float, float]
+"""A part of a video in seconds from its first frame, the end excluded; the end may be infinite."""
+
 
 def condition_indices(
     condition: Condition, n_frames: int, key: str, pick: int | None = None
@@ -219,7 +223,13 @@ def visuals(
     return [str(clip.path) for clip in made]
 
 
-def clip_name(source_id: str, condition: Condition, key: str, pick: int | None = None) -> str:
+def clip_name(
+    source_id: str,
+    condition: Condition,
+    key: str,
+    pick: int | None = None,
+    span: Span | None = None,
+) -> str:
     """Return the file name of a condition's clip.
 
     Args:
@@ -227,20 +237,25 @@ def clip_name(source_id: str, condition: Condition, key: str, pick: int | None =
         condition: What is shown; not `blind`, which has no clip.
         key: Names the draw of `shuffled` and `random`; no part of the name of other clips.
         pick: The handpicked frame.
+        span: The part of the video that frames are taken from; None for all of it.
 
     Returns:
         The name, the same for the same frames of the same source, with the suffix `.mp4`.
     """
     detail = ""
+    if span is not None and condition.kind != "handpicked":
+        detail = "-" + "to".join(f"{1000 * seconds:.0f}" for seconds in span)
     if condition.kind in ("shuffled", "random"):
         text = f"{condition.seed}\x00{key}".encode("utf-8", "surrogatepass")
-        detail = "-" + hashlib.blake2b(text, digest_size=8).hexdigest()
+        detail += "-" + hashlib.blake2b(text, digest_size=8).hexdigest()
     elif condition.kind == "handpicked":
         detail = f"-{pick}"
     return f"{source_id}-{condition.name}{detail}-v{VERSION}.mp4"
 
 
-def make_conditions(source: Path, requests: Iterable[Request], clips: Path) -> list[ConditionClip]:
+def make_conditions(
+    source: Path, requests: Iterable[Request], clips: Path, *, span: Span | None = None
+) -> list[ConditionClip]:
     """Make all clips of one video that are not there yet, from one decode of it.
 
     Frames that no clip needs are not converted, and not even decoded where no other frame
@@ -252,20 +267,22 @@ def make_conditions(source: Path, requests: Iterable[Request], clips: Path) -> l
         requests: Condition, key and picked frame (or None) of each clip.
         clips: Folder of made clips. Where it cannot be written, clips go to the user's cache
             folder. Many processes may work on one folder.
+        span: The part of the video that frames are taken from; None for all of it. A handpicked
+            frame is a frame of the whole video.
 
     Returns:
         One record a request, in their order.
 
     Raises:
         VideoError: The source cannot be read.
-        ValueError: A picked frame is missing or outside the video.
+        ValueError: A picked frame is missing or outside the video, or no frame lies in `span`.
         OSError: A clip cannot be written, e.g. because the disk is full.
     """
     requests = list(requests)
     source = Path(source)
     source_id = _identify(source)
     names = [
-        None if condition.kind == "blind" else clip_name(source_id, condition, key, pick)
+        None if condition.kind == "blind" else clip_name(source_id, condition, key, pick, span)
         for condition, key, pick in requests
     ]
     folder = _writable_folder(Path(clips), source_id)
@@ -282,7 +299,7 @@ def make_conditions(source: Path, requests: Iterable[Request], clips: Path) -> l
         video = stack.enter_context(_Video(source))
         if not video.is_certain:
             video.recount()
-        plan = _plan(requests, video.n_frames)
+        plan = _plan(requests, video, span)
         if missing():
             # One lock for all clips of a video: whoever waits finds them made.
             stack.enter_context(lock(folder / source_id))
@@ -292,7 +309,7 @@ def make_conditions(source: Path, requests: Iterable[Request], clips: Path) -> l
                 # The index promised other frames than the decoder gives.
                 bank = stack.enter_context(_Bank())
                 video.recount()
-                plan = _plan(requests, video.n_frames)
+                plan = _plan(requests, video, span)
                 video.encode(_needed(plan, names, wanted), bank)
             conversion = bank.conversion
             for name, indices in zip(names, plan, strict=True):
@@ -316,8 +333,14 @@ def make_conditions(source: Path, requests: Iterable[Request], clips: Path) -> l
         ]
 
 
-def _plan(requests: Sequence[Request], n_frames: int) -> list[list[int]]:
-    return [condition_indices(condition, n_frames, key, pick) for condition, key, pick in requests]
+def _plan(requests: Sequence[Request], video: _Video, span: Span | None) -> list[list[int]]:
+    first, n_frames = (0, video.n_frames) if span is None else video.part(span)
+    return [
+        condition_indices(condition, video.n_frames, key, pick)
+        if condition.kind == "handpicked"
+        else [first + index for index in condition_indices(condition, n_frames, key)]
+        for condition, key, pick in requests
+    ]
 
 
 def _needed(
@@ -396,6 +419,25 @@ class _Video:
         self.n_frames = sum(1 for _ in self._decode(None))
         if self.n_frames == 0:
             raise VideoError(f"{self._path} holds no frame that can be decoded.")
+
+    def part(self, span: Span) -> tuple[int, int]:
+        """The first frame of a part of the video, and how many frames it has.
+
+        Raises:
+            ValueError: No frame lies in it.
+        """
+        times = self._times
+        if times is None:
+            times = sorted(frame.pts or 0 for frame in self._decode(None))
+        seconds = [float((time - times[0]) * self._stream.time_base) for time in times]
+        # Half a microsecond, as a start in decimals may lie just after its own frame.
+        first, end = (bisect_left(seconds, edge - 5e-7) for edge in span)
+        if first >= end:
+            raise ValueError(
+                f"No frame of {self._path} lies between {span[0]:g} and {span[1]:g} seconds; it "
+                f"ends at {seconds[-1]:.2f}."
+            )
+        return first, end - first
 
     def encode(self, numbers: Collection[int], bank: _Bank) -> bool:
         """Decode the video and encode frames of it.

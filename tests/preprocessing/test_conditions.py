@@ -356,3 +356,29 @@ def test_rotation_is_carried_out(tmp_path: Path, rotated: Callable[[int], Path])
 def test_the_pictures_of_numbers_can_be_told_apart() -> None:
     numbers = [read_number(numbered_frame(number, 96, 64)) for number in range(256)]
     assert numbers == list(range(256))
+
+
+@pytest.mark.parametrize("certain", [True, False])
+def test_a_span_takes_its_frames_from_a_part(
+    numbered: Path, tmp_path: Path, certain: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    if not certain:
+        monkeypatch.setattr(conditions, "_ONE_PACKET_A_FRAME", ())
+    requests = [(Condition.parse(name), "key", 3) for name in ("ordered4", "last1", "handpicked1")]
+    with av.open(str(numbered)) as container:
+        rate = float(container.streams.video[0].average_rate)
+    made = make_conditions(numbered, requests, tmp_path, span=(10 / rate, 30 / rate))
+    assert [clip.indices for clip in made] == [
+        tuple(10 + index for index in uniform_indices(20, 4)),
+        (29,),
+        (3,),  # a pick is a frame of the whole video
+    ]
+    assert [read_number(frame) for frame in luma(made[0].path)] == list(made[0].indices)
+    whole = make_conditions(numbered, requests, tmp_path)
+    assert whole[0].path != made[0].path
+    assert whole[2].path == made[2].path
+
+
+def test_a_span_without_a_frame(numbered: Path, tmp_path: Path) -> None:
+    with pytest.raises(ValueError, match=r"No frame of .* lies between 900 and 901 seconds"):
+        make_conditions(numbered, [(Condition.parse("last1"), "", None)], tmp_path, span=(900, 901))
