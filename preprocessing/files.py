@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import errno
 import functools
 import hashlib
 import os
@@ -18,10 +19,26 @@ import filelock
 LOCK_TIMEOUT_SECONDS = 900.0
 """How long `make_once` waits for another process before it makes the file itself."""
 
+STORAGE_ERRORS = frozenset(
+    {
+        errno.ENOSPC,
+        getattr(errno, "EDQUOT", errno.ENOSPC),
+        errno.EFBIG,
+        errno.EROFS,
+        errno.EIO,
+        errno.EACCES,
+        errno.EPERM,
+    }
+)
+"""Faults of the place that is written to, not of what is written there."""
+
 _ID_BYTES = 8
 _CHUNK_BYTES = 1 << 20
 _STALE_SECONDS = 24 * 3600.0
 _MARK = ".part"
+# What file systems say that know no locks.
+_NO_LOCKS = frozenset({errno.ENOSYS, errno.ENOLCK, errno.EOPNOTSUPP})
+_LOCK = re.compile(r"^\..*\.lock$")
 _TEMPORARY = re.compile(r"^\..*\.part-(?P<host>[0-9a-f]{8})-(?P<pid>\d+)-[0-9a-f]{8}(\.[^.]*)?$")
 
 
@@ -56,21 +73,52 @@ def atomic_path(target: Path) -> Iterator[Path]:
 
     Raises:
         FileNotFoundError: The body ended without creating the file.
-        OSError: The folder cannot be written.
+        OSError: The folder cannot be written; `filename` says what was to be written.
     """
     target = Path(target)
-    target.parent.mkdir(parents=True, exist_ok=True)
+    try:
+        target.parent.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise _about(error, target) from None
     unique = f"{_host()}-{os.getpid()}-{secrets.token_hex(4)}"
     temporary = target.parent / f"{_temporary_stem(target)}{unique}{target.suffix}"
     try:
         yield temporary
         if not temporary.exists():
             raise FileNotFoundError(f"Nothing was written for {target}.")
+        _settle(temporary)
         temporary.replace(target)
+    except OSError as error:
+        if error.errno in STORAGE_ERRORS:
+            raise _about(error, target) from error
+        raise
     finally:
         # After success the name is gone; after a failure of any kind it must go.
         with contextlib.suppress(OSError):
             temporary.unlink(missing_ok=True)
+
+
+def _about(error: OSError, target: Path) -> OSError:
+    """The same error, about the file that was wanted: many a write does not say which."""
+    number = error.errno or errno.EIO
+    return OSError(number, error.strerror or os.strerror(number), os.fspath(target))
+
+
+def _settle(path: Path) -> None:
+    """Wait until a file's content is on the disk.
+
+    Without this a machine that loses power may keep the new name and lose the content; and a
+    full disk or a quota of a file server shows only here.
+    """
+    descriptor = os.open(path, os.O_RDONLY | getattr(os, "O_BINARY", 0))
+    try:
+        os.fsync(descriptor)
+    except OSError as error:
+        # Some file systems, and descriptors without a right to write, know no such wait.
+        if error.errno in STORAGE_ERRORS:
+            raise
+    finally:
+        os.close(descriptor)
 
 
 def _process_lives(pid: int) -> bool:
@@ -124,6 +172,70 @@ def _content_id(path: str, size: int, mtime_ns: int) -> str:
         while chunk := stream.read(_CHUNK_BYTES):
             digest.update(chunk)
     return digest.hexdigest()
+
+
+def remove_leftovers(folder: Path) -> None:
+    """Remove what killed processes left in a folder: temporary files, and locks nobody holds.
+
+    Args:
+        folder: The folder to look in; folders below it are left alone.
+    """
+    remove_stale(folder)
+    try:
+        names = [name for name in os.listdir(folder) if _LOCK.match(name)]  # noqa: PTH208
+    except OSError:
+        return
+    for name in names:
+        lock_file = filelock.FileLock(folder / name, timeout=0)
+        # Removed while held, as in `lock`. Another's lock is a Timeout, which is an OSError.
+        with contextlib.suppress(OSError, NotImplementedError), lock_file:
+            (folder / name).unlink(missing_ok=True)
+
+
+class Busy(Exception):
+    """Another process holds what is wanted."""
+
+
+@contextlib.contextmanager
+def exclusive(path: Path) -> Iterator[None]:
+    """Hold a lock while the body runs, or fail at once.
+
+    The lock file stays (removing it would let two processes hold locks on different files of one
+    name). The kernel frees the lock when its holder dies. On a file system that knows no locks,
+    a file that names its process is used; that of a process of this machine that has died is
+    passed over, that of another machine has to be deleted by hand.
+
+    Args:
+        path: The lock file; its folder is made where it is missing.
+
+    Yields:
+        Nothing.
+
+    Raises:
+        Busy: Another process holds the lock; the message says what to do.
+        OSError: The folder cannot be written.
+    """
+    path.parent.mkdir(parents=True, exist_ok=True)
+    held: filelock.BaseFileLock = filelock.FileLock(path, timeout=0)
+    try:
+        try:
+            held.acquire()
+        except (NotImplementedError, OSError) as error:
+            if isinstance(error, OSError) and error.errno not in _NO_LOCKS:
+                raise
+            held = filelock.SoftFileLock(path.with_name(f"{path.name}-soft"), timeout=0)
+            held.acquire()
+    except filelock.Timeout:
+        hint = ""
+        if isinstance(held, filelock.SoftFileLock):
+            hint = f"; if that process has died, delete {held.lock_file}"
+        raise Busy(f"another process works there{hint}") from None
+    except OSError as error:
+        raise _about(error, path) from None
+    try:
+        yield
+    finally:
+        held.release(force=True)
 
 
 def content_id(path: Path) -> str:

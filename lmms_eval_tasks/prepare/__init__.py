@@ -9,12 +9,15 @@ running it again, and one broken video or odd row never ends a run: it is record
 
 from __future__ import annotations
 
+import contextlib
+import errno
 import json
 import os
 import shutil
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Set as AbstractSet
+from dataclasses import replace
 from importlib.metadata import version
 from pathlib import Path
 from types import ModuleType
@@ -22,14 +25,14 @@ from typing import Any, TypeVar
 
 import pyarrow as pa
 import pyarrow.parquet as pq
-from filelock import FileLock, Timeout
 
-from video_reasoning.preprocessing.files import atomic_path, content_id, make_once
-from video_reasoning.preprocessing.joining import join_parts, joined_name
-from video_reasoning.preprocessing.video import VideoError, verify
+from video_reasoning.preprocessing.files import Busy, atomic_path, exclusive, remove_leftovers
+from video_reasoning.preprocessing.joining import joined_name
+from video_reasoning.preprocessing.workers import EngineError, Lost, Workers
 from video_reasoning.tasks import store
 from video_reasoning.tasks.causalvqa import prompt
-from video_reasoning.tasks.errors import ReleaseError, StoreError
+from video_reasoning.tasks.errors import ReleaseError, StoreError, UserError
+from video_reasoning.tasks.jobs import Checked, Joining, check_video, join_clip
 from video_reasoning.tasks.prepare import blackswan, causalvqa, tvbench
 from video_reasoning.tasks.prepare.captions import add_captions, captioned
 from video_reasoning.tasks.prepare.hub import fetch, fetched_from
@@ -69,16 +72,6 @@ Task = TypeVar("Task")
 Outcome = TypeVar("Outcome")
 
 
-@dataclass(frozen=True)
-class Checked:
-    """What decoding a whole video showed: ``problem`` is empty for a good one."""
-
-    problem: str
-    frames: int = 0
-    seconds: float = 0.0
-    rate: float = 0.0
-
-
 def prepare(
     benchmark: str,
     source: Path | None = None,
@@ -88,6 +81,9 @@ def prepare(
     revision: str | None = None,
     store_home: Path | None = None,
     workers: int | None = None,
+    engine: str = "local",
+    engine_address: str | None = None,
+    isolate: bool = False,
     progress: Progress | None = None,
 ) -> dict[str, Any]:
     """Reads a release and writes the benchmark's part of the store.
@@ -102,6 +98,11 @@ def prepare(
         revision: of the hub's repositories; None for the newest.
         store_home: the store's folder; None for :func:`store.home`.
         workers: processes that decode and join; None for as many as there are cores.
+        engine: "local", "dask" or "ray", see :mod:`video_reasoning.preprocessing.workers`. The
+            journal, the questions and the manifest are written by this process alone.
+        engine_address: the cluster's address.
+        isolate: whether a single worker is a process of its own, which a decoder that dies
+            cannot take along.
         progress: told how far the work has come.
 
     Returns:
@@ -111,17 +112,20 @@ def prepare(
         ReleaseError: if the release cannot be fetched or read, or holds no question that can be
             read, or the captions cannot be read or are for another benchmark.
         StoreError: if there is no such benchmark, or another process is preparing it.
+        UserError: if the engine cannot be used.
+        OSError: if the store cannot be written, e.g. because the disk is full; what was checked
+            and built is kept.
     """
     if repository is not None and benchmark != "causalvqa":
         raise ReleaseError(f"A repository's prompt is for causalvqa, not for {benchmark}.")
     authors_prompt = prompt.read(repository) if repository is not None else ""
-    folder = store.benchmark_folder(benchmark, store_home)
+    folder = store.benchmark_folder(benchmark, store_home).absolute()
     reader = READERS[benchmark]
     scratch = folder / ".prepare"
-    scratch.mkdir(parents=True, exist_ok=True)
     told = progress or (lambda step, done, total: None)
     try:
-        with FileLock(scratch / "lock", timeout=0):
+        with exclusive(folder / ".prepare.lock"):
+            scratch.mkdir(parents=True, exist_ok=True)
             origin = None
             if source is None:
                 source = fetch(benchmark, scratch, revision=revision)
@@ -132,20 +136,25 @@ def prepare(
             if not parsed.items:
                 reasons = "; ".join(f"{row['row']}: {row['reason']}" for row in parsed.skipped[:3])
                 raise ReleaseError(f"{source} holds no question that can be read ({reasons}).")
-            work = _Work(folder, scratch, workers or os.cpu_count() or 1, told)
-            manifest = work.run(benchmark, reader, release, parsed, origin, authors_prompt)
-    except Timeout:
+            team = Workers(workers, engine, engine_address, isolate=isolate, shared=folder)
+            with team:
+                work = _Work(folder, scratch, team, told)
+                manifest = work.run(benchmark, reader, release, parsed, origin, authors_prompt)
+            # Inside the lock: another run may begin at once, with a folder of the same name.
+            shutil.rmtree(scratch, ignore_errors=True)
+    except Busy as error:
         raise StoreError(
-            f"Another process is preparing {benchmark} in {folder}; wait for it to end."
+            f"Another process is preparing {benchmark} in {folder} ({error}); wait for it to end."
         ) from None
-    shutil.rmtree(scratch, ignore_errors=True)
+    except EngineError as error:
+        raise UserError(str(error)) from error
     return manifest
 
 
 class _Work:
     """One run of :func:`prepare`, after the annotations have been read."""
 
-    def __init__(self, folder: Path, scratch: Path, workers: int, progress: Progress) -> None:
+    def __init__(self, folder: Path, scratch: Path, workers: Workers, progress: Progress) -> None:
         self.folder = folder
         self.workers = workers
         self.progress = progress
@@ -161,10 +170,15 @@ class _Work:
         authors_prompt: str,
     ) -> dict[str, Any]:
         footage = {part.name: part for item in parsed.items for part in _parts(item)}
-        checked = self._check(self._place(footage))
-        for name, part in footage.items():
-            if part.file is None:
-                checked[name] = Checked(part.problem)
+        self._tidy()
+        joined = {
+            part.name
+            for item in parsed.items
+            if isinstance(item.shows, Joined)
+            for part in _parts(item)
+        }
+        placed, unplaced = self._place(footage)
+        checked = {**self._check(placed, joined), **unplaced}
         clips = self._join(parsed.items, checked)
         videos = [_video(item, checked, clips) for item in parsed.items]
         rows = [
@@ -208,44 +222,76 @@ class _Work:
             )
         return manifest
 
-    def _place(self, footage: dict[str, Footage]) -> dict[str, Path]:
-        """Puts every video of the release into the store: linked where possible, else copied."""
-        placed = {}
-        for name, part in footage.items():
-            if part.file is not None:
-                placed[name] = self.folder / "videos" / name
-                _link_or_copy(part.file, placed[name])
-        return placed
+    def _tidy(self) -> None:
+        """Removes what killed processes left: hidden files that no reader takes for videos."""
+        for top in ("videos", "clips", *store.SPLITS[self.folder.name]):
+            for place, _, _ in os.walk(self.folder / top):
+                remove_leftovers(Path(place))
+        remove_leftovers(self.folder)
 
-    def _check(self, placed: dict[str, Path]) -> dict[str, Checked]:
-        """Decodes every video once; what an interrupted run has checked is not done again."""
+    def _place(self, footage: dict[str, Footage]) -> tuple[dict[str, Path], dict[str, Checked]]:
+        """Puts every video of the release into the store: linked where possible, else copied.
+
+        Returns:
+            The paths by name, and what is wrong with those that the release does not have or
+            that cannot be read.
+        """
+        placed, unplaced = {}, {}
+        for name, part in footage.items():
+            if part.file is None:
+                unplaced[name] = Checked(part.problem)
+                continue
+            try:
+                # A copy that fails would not say which side it was.
+                with part.file.open("rb"):
+                    pass
+            except (OSError, ValueError) as error:
+                reason = getattr(error, "strerror", None) or str(error)
+                unplaced[name] = Checked(f"{name} cannot be read: {reason}.")
+                continue
+            placed[name] = self.folder / "videos" / name
+            _link_or_copy(part.file, placed[name])
+        return placed, unplaced
+
+    def _check(self, placed: dict[str, Path], joined: AbstractSet[str]) -> dict[str, Checked]:
+        """Decodes every video once; what an interrupted run has checked is not done again.
+
+        Args:
+            placed: path in the store by name.
+            joined: names of videos that are parts of joined clips, whose content is named.
+        """
         known = {}
-        if self.checked_file.exists():
-            for line in self.checked_file.read_text(encoding="utf-8").splitlines():
-                try:
-                    entry = json.loads(line)
-                    known[entry["name"], entry["size"]] = Checked(**entry["checked"])
-                except (ValueError, KeyError, TypeError):
-                    continue  # the line that was being written when the run was killed
-        sizes = {name: path.stat().st_size for name, path in placed.items()}
-        checked = {name: known[name, size] for name, size in sizes.items() if (name, size) in known}
+        for entry in _read_journal(self.checked_file):
+            try:
+                known[entry["name"], tuple(entry["state"])] = Checked(**entry["checked"])
+            except (KeyError, TypeError):
+                continue  # of another version
+        states = {name: _state(path) for name, path in placed.items()}
+        checked = {}
+        for name, state in states.items():
+            found = known.get((name, state))
+            if found and (found.problem or found.content or name not in joined):
+                checked[name] = found
         left = [name for name in placed if name not in checked]
-        with self.checked_file.open("a", encoding="utf-8") as log:
-            outcomes = self._each("Checking videos", _decode, [placed[name] for name in left])
-            for name, found in zip(left, outcomes, strict=True):
+        jobs = [(placed[name], name in joined) for name in left]
+        with _journal(self.checked_file) as write:
+            for place, outcome in self._each("Checking videos", check_video, jobs):
+                name = left[place]
+                if isinstance(outcome, Lost):
+                    # Not in the journal: the next run tries it again.
+                    checked[name] = Checked(f"it could not be checked: {outcome.reason}")
+                    continue
                 # A store can be moved, so what it says of a file must not name its place.
-                problem = found.problem.replace(f"{self.folder}{os.sep}", "")
-                outcome = checked[name] = replace(found, problem=problem)
-                entry = {"name": name, "size": sizes[name], "checked": vars(outcome)}
-                log.write(json.dumps(entry) + "\n")
-                log.flush()
+                problem = outcome.problem.replace(f"{self.folder}{os.sep}", "")
+                checked[name] = replace(outcome, problem=problem)
+                write({"name": name, "state": states[name], "checked": vars(checked[name])})
         return checked
 
     def _join(
         self, items: Sequence[Item], checked: dict[str, Checked]
     ) -> dict[Joined, tuple[str, str]]:
         """Builds each different joined clip; gives its path in the benchmark, and any problem."""
-        jobs: dict[Joined, tuple[Path, Path | int, Path, bool, Path]] = {}
+        jobs: dict[Joined, Joining] = {}
         clips: dict[Joined, tuple[str, str]] = {}
         for item in items:
             wanted = item.shows
@@ -264,28 +310,74 @@ class _Work:
             else:
                 before, after = checked[wanted.before.name], checked[wanted.after.name]
                 middle = blackswan.hidden_frames(before.frames, after.frames, before.rate)
-            name = _clip_name(first, middle, last, blackout=wanted.blackout)
-            jobs[wanted] = (first, middle, last, wanted.blackout, self.folder / "clips" / name)
-        outcomes = self._each("Joining clips", _join_one, list(jobs.values()))
-        for (wanted, job), problem in zip(jobs.items(), outcomes, strict=True):
-            clips[wanted] = (f"clips/{job[-1].name}", problem)
+            ids = [checked[part.name].content for part in parts]
+            if wanted.middle is None:
+                black: int | None = int(middle)  # type: ignore[arg-type]
+            else:
+                black = 0 if wanted.blackout else None
+            target = self.folder / "clips" / joined_name(ids, black_frames=black)
+            jobs[wanted] = Joining(first, middle, last, wanted.blackout, target)
+        order = list(jobs)
+        for place, outcome in self._each("Joining clips", join_clip, list(jobs.values())):
+            if isinstance(outcome, Lost):
+                reason = f"the joined clip could not be built: {outcome.reason}"
+            else:
+                reason = outcome
+            problem = reason.replace(f"{self.folder}{os.sep}", "")
+            clips[order[place]] = (f"clips/{jobs[order[place]].target.name}", problem)
         return clips
 
     def _each(
         self, step: str, function: Callable[[Task], Outcome], tasks: Sequence[Task]
-    ) -> Iterable[Outcome]:
-        """Runs a function over many tasks in processes, in order, telling of progress."""
-        import joblib
-
+    ) -> Iterator[tuple[int, Outcome | Lost]]:
+        """Runs a function over many tasks, telling of progress."""
         if not tasks:
             return
         self.progress(step, 0, len(tasks))
-        workers = min(self.workers, len(tasks))
-        parallel = joblib.Parallel(n_jobs=workers, return_as="generator")
-        outcomes = parallel(joblib.delayed(function)(task) for task in tasks)
-        for done, outcome in enumerate(outcomes, start=1):
-            self.progress(step, done, len(tasks))
-            yield outcome
+        with contextlib.closing(self.workers.each(function, tasks)) as outcomes:
+            for done, found in enumerate(outcomes, start=1):
+                yield found
+                self.progress(step, done, len(tasks))
+
+
+def _state(path: Path) -> tuple[int, int]:
+    """By what a file is known to be the one that was checked: its size and time of change."""
+    status = path.stat()
+    return status.st_size, status.st_mtime_ns
+
+
+def _read_journal(path: Path) -> Iterator[dict[str, Any]]:
+    """Entries of a journal; a line that was being written when a run was killed is none."""
+    try:
+        text = path.read_text(encoding="utf-8", errors="replace")
+    except FileNotFoundError:
+        return
+    for line in text.splitlines():
+        with contextlib.suppress(ValueError):
+            entry = json.loads(line)
+            if isinstance(entry, dict):
+                yield entry
+
+
+@contextlib.contextmanager
+def _journal(path: Path) -> Iterator[Callable[[dict[str, Any]], None]]:
+    """Gives a function that adds an entry, which a kill right after does not lose."""
+    with path.open("ab", buffering=0) as file:
+        # A line that was cut off would swallow the next one.
+        if file.tell() and not path.read_bytes().endswith(b"\n"):
+            file.write(b"\n")
+
+        def write(entry: dict[str, Any]) -> None:
+            line = (json.dumps(entry) + "\n").encode()
+            if file.write(line) != len(line):
+                raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), str(path))
+
+        try:
+            yield write
+        except OSError as error:
+            if error.filename is None and error.errno is not None:
+                error.filename = str(path)
+            raise
 
 
 def _parts(item: Item) -> list[Footage]:
@@ -351,35 +443,3 @@ def _link_or_copy(file: Path, target: Path) -> None:
             os.link(file.resolve(), temporary)
         except OSError:
             shutil.copy2(file, temporary)
-
-
-def _clip_name(before: Path, middle: Path | int, after: Path, *, blackout: bool) -> str:
-    """Name of a joined clip, which changes whenever what it shows would."""
-    if isinstance(middle, int):
-        return joined_name([content_id(before), content_id(after)], black_frames=middle)
-    ids = [content_id(part) for part in (before, middle, after)]
-    return joined_name(ids, black_frames=0 if blackout else None)
-
-
-def _decode(path: Path) -> Checked:
-    """Decodes a whole video, in a worker."""
-    try:
-        info = verify(path)
-    except (VideoError, OSError) as error:
-        return Checked(str(error))
-    return Checked("", info.frames, float(info.duration), float(info.fps))
-
-
-def _join_one(job: tuple[Path, Path | int, Path, bool, Path]) -> str:
-    """Builds one joined clip, in a worker; gives the reason where it cannot be."""
-    before, middle, after, blackout, target = job
-    target.parent.mkdir(parents=True, exist_ok=True)
-
-    def make(temporary: Path) -> None:
-        join_parts(before, middle, after, temporary, blackout=blackout)
-
-    try:
-        make_once(target, make)
-    except (VideoError, OSError) as error:
-        return f"the joined clip could not be built: {error}"
-    return ""
