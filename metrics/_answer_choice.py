@@ -21,6 +21,7 @@ from video_reasoning.metrics._answer_reply import (
     UNFINISHED,
     Answer,
     Reply,
+    answer_of,
 )
 from video_reasoning.metrics._answer_yes_no import read_yes_no
 
@@ -61,7 +62,10 @@ def _only_text(reply: Reply) -> _Outcome:
     """The reply is one option's text in other punctuation, or a part of one option alone."""
     if len(reply.text) > 2000:
         return None
-    words = " ".join(WORD.findall(reply.lowered))
+    first = WORD.search(reply.lowered)
+    if first is not None and first.group() not in reply.options.first_words:
+        return None
+    words = " ".join(reply.words)
     if words in reply.options.words:
         return reply.options.words[words]
     return None
@@ -170,7 +174,9 @@ def _announced(reply: Reply, cue: re.Match[str]) -> _Outcome:
         letter_only = True  # "he chooses a cup"
     named = reply.covering(position, cue.start())
     if named is None and LONE_LETTER.match(text, position):
-        mention = letter_at(text, lowered, position, options, announced=True)
+        mention = reply.letter_mention(position)
+        if mention is None:
+            mention = letter_at(text, lowered, position, options, announced=True)
         if mention is not None:
             asked = ASKED.match(lowered, mention.end) and wording.ASKS.search(head)
             unsure = cue["match"] is not None and mention.form == "bare" and not mention.known
@@ -333,6 +339,8 @@ def _closing_letter(reply: Reply) -> _Outcome:
 def _weak_statement(reply: Reply) -> _Outcome:
     """The last "it is B", "so B", "probably B"."""
     affirmed = reply.affirmed
+    if not affirmed:
+        return None
     outcome: _Outcome = None
     for cue in wording.WEAK.finditer(reply.lowered):
         position = cue.end()
@@ -379,6 +387,8 @@ def _chosen(reply: Reply, mention: Mention) -> bool:
 def _conclusion(reply: Reply) -> _Outcome:
     """The one option that the last "so ...", "therefore ..." names."""
     affirmed = reply.affirmed
+    if not affirmed:
+        return None
     for cue in reversed(list(wording.CONCLUSION.finditer(reply.lowered))):
         stop = _RUN_ON.search(reply.text, cue.end(), cue.end() + 300)
         end = stop.start() if stop else cue.end() + 300
@@ -401,7 +411,9 @@ def _option_text(reply: Reply) -> _Outcome:
 
 def _similar_text(reply: Reply) -> _Outcome:
     """One sentence has nearly the words of one long option, and of no other."""
-    if len(reply.text) > 1000 or reply.refusal is not None or reply.mentions:
+    if not reply.options.has_long or len(reply.text) > 1000 or reply.mentions:
+        return None
+    if reply.refusal is not None:
         return None
     letters = set()
     for sentence in _SENTENCE.split(reply.lowered):
@@ -424,7 +436,7 @@ def _part_of_text(reply: Reply) -> _Outcome:
     """
     if reply.refusal is not None or any(m.form != "text" for m in reply.mentions):
         return None
-    words = WORD.findall(reply.lowered[:1000])
+    words = reply.words if len(reply.text) <= 1000 else WORD.findall(reply.lowered[:1000])
     if len(words) == 1 and words[0] in ("none", "neither", "both", "nothing"):
         return None
     if not reply.mentions and any(len(word) > 3 for word in words):
@@ -442,6 +454,8 @@ def _part_of_text(reply: Reply) -> _Outcome:
 
 def _position(reply: Reply) -> _Outcome:
     """The one option that is named by its position: "the second option", "option 2"."""
+    if not any(noun in reply.lowered for noun in wording.POSITION_NOUNS):
+        return None
     options, order = reply.options, reply.options.order
     letters = set()
     for match in wording.POSITION.finditer(reply.lowered):
@@ -490,6 +504,9 @@ _IN_FIELD = (
 # What counts in a response that was cut off in the middle of a sentence.
 _FIRM = (*_EXPLICIT, _leading_letter, _part_of_text)
 _CHOICE_RULES: tuple[Callable[[Reply], _Outcome], ...] = (*_EXPLICIT, *_WEAKER)
+_RULE_NAMES = {
+    rule: rule.__name__.strip("_").replace("_", " ") for rule in (*_CHOICE_RULES, *_IN_FIELD)
+}
 _TERMINAL = ".!?)]}\"'*`。>:|"
 
 
@@ -518,7 +535,7 @@ def _ask(reply: Reply, rules: Sequence[Callable[[Reply], _Outcome]]) -> Answer:
         if isinstance(outcome, Answer):
             return outcome
         if outcome is not None:
-            return Answer(outcome, rule.__name__.strip("_").replace("_", " "))
+            return answer_of(outcome, _RULE_NAMES[rule])
     if reply.refusal is not None:
         return REFUSED
     if cut_off:

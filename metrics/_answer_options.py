@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from functools import cached_property, lru_cache
+from functools import lru_cache
 from string import ascii_uppercase
 
 from video_reasoning.metrics import _answer_wording as wording
-from video_reasoning.metrics._answer_text import lower, normalise
+from video_reasoning.metrics._answer_text import lazy, lower, normalise
 
 WORD = re.compile(r"[^\W_]+")
 _ARTICLE = re.compile(r"(?:an?|the)[\W_]+(?=\w\w)")
@@ -130,7 +130,7 @@ class Options:
         """Whether all options are counts."""
         return len(self.numbers) == len(self.texts)
 
-    @cached_property
+    @lazy
     def yes_no(self) -> dict[str, str]:
         """The letters of "yes" and "no", where those are options."""
         pairs = ((word, self.exact.get(word)) for word in ("yes", "no"))
@@ -177,9 +177,7 @@ class Options:
     def holding(self, words: Sequence[str]) -> str | None:
         """The letter of the one option of whose text ``words`` are a part."""
         part = f" {' '.join(words)} "
-        letters = [
-            letter for letter, text in self.texts.items() if words and part in f" {tokens(text)} "
-        ]
+        letters = [letter for letter, text in self._padded.items() if words and part in text]
         return letters[0] if len(letters) == 1 else None
 
     def similar(self, words: Sequence[str]) -> str | None:
@@ -193,13 +191,28 @@ class Options:
             return None
         return scores[0][1] if len(scores) == 1 or scores[0][0] - scores[1][0] > 0.25 else None
 
-    @cached_property
+    @lazy
+    def first_words(self) -> frozenset[str]:
+        """The first word of each text."""
+        return frozenset(words.split(" ", 1)[0] for words in self.words)
+
+    @property
+    def has_long(self) -> bool:
+        """Whether the texts are long enough for others to be similar to them."""
+        return bool(self._sets)
+
+    @lazy
+    def _padded(self) -> dict[str, str]:
+        """Letter -> the words of its text between blanks."""
+        return {letter: f" {tokens(text)} " for letter, text in self.texts.items()}
+
+    @lazy
     def _sets(self) -> list[tuple[str, frozenset[str]]]:
         """The weighty words of each option; of too short ones, none can be similar."""
         sets = [(letter, frozenset(weighty(tokens(t).split()))) for letter, t in self.texts.items()]
         return sets if all(len(words) > 3 for _, words in sets) else []
 
-    @cached_property
+    @lazy
     def _pattern(self) -> tuple[re.Pattern[str] | None, list[str]]:
         """One pattern for all texts, and the letter of each of its groups."""
         found = [
@@ -244,7 +257,7 @@ class Options:
             f" {words} " in f" {other} " for other, owner in self.words.items() if owner != letter
         )
 
-    @cached_property
+    @lazy
     def continuations(self) -> dict[str, tuple[frozenset[str], frozenset[str]]]:
         """Letter -> the words before and after its text inside longer options.
 
@@ -252,7 +265,7 @@ class Options:
         "left then up", where another option is "Left then down".
         """
         beside = {}
-        padded = {letter: f" {tokens(text)} " for letter, text in self.texts.items()}
+        padded = self._padded
         for letter, mine in padded.items():
             before: set[str] = set()
             after: set[str] = set()

@@ -5,12 +5,12 @@ from __future__ import annotations
 import re
 from bisect import bisect_left, bisect_right
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import lru_cache
 
 from video_reasoning.metrics import _answer_wording as wording
 from video_reasoning.metrics._answer_mentions import Mention, find_mentions, starts_line
-from video_reasoning.metrics._answer_options import Options
-from video_reasoning.metrics._answer_text import lower
+from video_reasoning.metrics._answer_options import WORD, Options
+from video_reasoning.metrics._answer_text import lazy, lower
 
 
 @dataclass(frozen=True)
@@ -27,6 +27,8 @@ class Answer:
     rule: str
 
 
+# There are few, and making one costs more than looking it up.
+answer_of = lru_cache(maxsize=1024)(Answer)
 UNDECIDED = Answer(None, "none")
 AMBIGUOUS = Answer(None, "ambiguous")
 BEYOND = Answer(None, "not an option")
@@ -41,16 +43,22 @@ class Reply:
     text: str
     options: Options
     lowered: str = field(init=False)
+    _denials: dict[int, bool] = field(init=False, default_factory=dict)
 
     def __post_init__(self) -> None:
         self.lowered = lower(self.text)
 
-    @cached_property
+    @lazy
+    def words(self) -> list[str]:
+        """The words in lower case."""
+        return WORD.findall(self.lowered)
+
+    @lazy
     def mentions(self) -> list[Mention]:
         """Every place that names an option."""
         return find_mentions(self.text, self.lowered, self.options)
 
-    @cached_property
+    @lazy
     def rest(self) -> str:
         """The reply in lower case with the mentions blanked out: "No rotation" denies nothing."""
         pieces, end = [], 0
@@ -61,23 +69,23 @@ class Reply:
         pieces.append(self.lowered[end:])
         return "".join(pieces)
 
-    @cached_property
+    @lazy
     def has_doubt(self) -> bool:
         """Whether anything in the reply may deny an option or leave it open."""
         return wording.DOUBT.search(self.rest) is not None
 
-    @cached_property
+    @lazy
     def has_question(self) -> bool:
         """Whether there is a question mark anywhere."""
         return "?" in self.lowered
 
-    @cached_property
+    @lazy
     def refusal(self) -> int | None:
         """Where the first refusal ends, if there is one."""
         found = wording.REFUSAL.search(self.rest)
         return found.end() if found else None
 
-    @cached_property
+    @lazy
     def affirmed(self) -> list[Mention]:
         """The mentions that are not denied, left open or part of a list of options."""
         named = self._without_lists([m for m in self.mentions if not self.denied(m)])
@@ -137,7 +145,13 @@ class Reply:
         )
 
     def _denial_follows(self, mention: Mention) -> bool:
-        denial = wording.DENIED_AFTER.match(self.lowered, mention.end)
+        known = self._denials.get(mention.end)
+        if known is None:
+            known = self._denials[mention.end] = self._denied_from(mention.end)
+        return known
+
+    def _denied_from(self, position: int) -> bool:
+        denial = wording.DENIED_AFTER.match(self.lowered, position)
         if denial is None:
             return False
         follower = self.following(denial.end())
@@ -145,12 +159,12 @@ class Reply:
             self.lowered[denial.end() : follower.start]
         )
 
-    @cached_property
+    @lazy
     def _denied_places(self) -> frozenset[int]:
         """Indices of the mentions that a denial follows."""
         return frozenset(place for place, m in enumerate(self.mentions) if self._denial_follows(m))
 
-    @cached_property
+    @lazy
     def _starts(self) -> list[int]:
         return [mention.start for mention in self.mentions]
 
@@ -166,6 +180,13 @@ class Reply:
         mention = self.mentions[place]
         inside = earliest <= mention.start <= position < mention.end
         return mention if inside and mention.form == "text" else None
+
+    def letter_mention(self, position: int) -> Mention | None:
+        """The mention by its letter that begins at ``position``."""
+        place = self.place(position)
+        if place == len(self.mentions) or self.mentions[place].start != position:
+            return None
+        return self.mentions[place] if self.mentions[place].form != "text" else None
 
     def following(self, position: int) -> Mention | None:
         """The first mention from ``position`` on, if it begins within a few characters."""

@@ -4,6 +4,28 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from collections.abc import Callable
+from typing import Any, Generic, TypeVar
+
+_Value = TypeVar("_Value")
+
+
+class lazy(Generic[_Value]):
+    """A value of an object that is computed when it is first asked for.
+
+    Like ``functools.cached_property``, but without the lock that one holds before Python 3.12:
+    taking it costs more than most values here.
+    """
+
+    def __init__(self, function: Callable[[Any], _Value]) -> None:
+        self._function = function
+        self._name = function.__name__
+
+    def __get__(self, instance: object, owner: type | None = None) -> _Value:
+        value = self._function(instance)
+        instance.__dict__[self._name] = value
+        return value
+
 
 _INVISIBLE = re.compile(
     "[\u00ad\u200b-\u200f\u202a-\u202e\u2060-\u2064\u2066-\u2069\ufe0e\ufe0f\ufeff]"
@@ -72,7 +94,11 @@ def normalise(response: str) -> str:
     if "<" in text:
         text = _STRONG_HTML.sub("**", text)
         text = _HTML.sub(" ", text)
-    return _LONG_GAP.sub(lambda gap: gap.group()[:3], text.strip())
+    text = text.strip()
+    # A printable text has no white space but the blank.
+    if "    " in text or not text.isprintable():
+        text = _LONG_GAP.sub(lambda gap: gap.group()[:3], text)
+    return text
 
 
 def lower(text: str) -> str:

@@ -8,11 +8,13 @@ another, so that reading takes time linear in the text.
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 
-_LETTER = r"0-9a-zà-ʯ\u0370-\u03ff\u0400-\u052f"
+# Characters that a word goes on with, in two sets: ``re`` takes long to compile one of both.
+_LATIN, _OTHER = r"0-9a-z", r"à-ʯ\u0370-\u052f"
 # Word boundaries that let Chinese, Korean or Arabic text touch a Latin letter ("答案是B").
-LEFT = rf"(?<![{_LETTER}])"
-RIGHT = rf"(?![{_LETTER}])"
+LEFT = rf"(?<![{_LATIN}])(?<![{_OTHER}])"
+RIGHT = rf"(?![{_LATIN}])(?![{_OTHER}])"
 
 
 def word_list(text: str) -> list[str]:
@@ -21,14 +23,65 @@ def word_list(text: str) -> list[str]:
     return sorted(phrases - {""}, key=lambda phrase: (-len(phrase), phrase))
 
 
+_SPECIAL = frozenset(("", *"\\.[](){}*+?|^$"))
+
+
+def _is_plain(phrase: str) -> bool:
+    """Whether a phrase begins with a character that stands for itself, once."""
+    return phrase[:1] not in _SPECIAL and phrase[1:2] not in ("?", "*", "+", "{")
+
+
+def _branches(phrases: Iterable[str]) -> list[str]:
+    """Alternatives for phrases, of which no two in a row begin with the same character.
+
+    ``re`` tries the alternatives of a pattern one by one. Phrases that begin with the same
+    character are therefore put together, again and again, which makes the patterns here several
+    times faster. The order of those that can match at one place stays, and with it what they match.
+    """
+    branches: list[str] = []
+    groups: dict[str, list[str]] = {}
+
+    def close() -> None:
+        for first, rests in groups.items():
+            inner = _branches(rests) if len(rests) > 1 else rests
+            branches.append(first + (inner[0] if len(inner) == 1 else f"(?:{'|'.join(inner)})"))
+        groups.clear()
+
+    for phrase in phrases:
+        if _is_plain(phrase):
+            groups.setdefault(phrase[0], []).append(phrase[1:])
+        else:
+            close()
+            branches.append(phrase)
+    close()
+    return branches
+
+
 def any_of(text: str) -> str:
     """A pattern for any phrase of a table, whose words may hold patterns of their own."""
-    return f"(?:{'|'.join(word_list(text))})"
+    return f"(?:{'|'.join(_branches(word_list(text)))})"
+
+
+def words_of(phrases: Iterable[str], right: str = RIGHT) -> str:
+    """Alternatives for whole words; not yet in a group.
+
+    Where a word begins with a plain character, what stands before it is looked at after it: a
+    search passes over all other characters quickly.
+    """
+    alternatives = []
+    for branch in _branches(phrases):
+        if _is_plain(branch):
+            first, rest = branch[0], branch[1:]
+            left = rf"(?<![{_LATIN}]{first})(?<![{_OTHER}]{first})"
+            alternatives.append(first + left + rest + right)
+        else:
+            alternatives.append(LEFT + branch + right)
+    return "|".join(alternatives)
 
 
 def word_of(text: str) -> str:
-    """The same, as a whole word."""
-    return LEFT + any_of(text) + RIGHT
+    """A pattern for any phrase of a table as a whole word."""
+    return f"(?:{words_of(word_list(text), right='')}){RIGHT}"
 
 
 # --- Announcements: "the answer is", "答案是", "Ответ:" ------------------------------------------
@@ -217,8 +270,9 @@ DENIED_TOGETHER = re.compile(rf"(?={_CLOSE}(?:both\s)?{_TOGETHER})(?:{DENIED_AFT
 # --- Denials, doubts and refusals before it -----------------------------------------------------
 
 # "No doubt" and "not only" affirm.
-_NO = rf"{LEFT}(?:not|no)(?!\s(?:doubt|only|just|merely|other|question that)){RIGHT}"
-_NEGATIVES = word_of("""
+_AFFIRMING = r"(?!\s(?:doubt|only|just|merely|other|question that))"
+_NO = [f"not{_AFFIRMING}", f"no{_AFFIRMING}"]
+_NEGATIVES = word_list("""
 never|neither|nor|none|without|than|so is|so are|so does|so was|anything but|all but|cannot
 rather than|instead of|other than|except|excluding|exclude|excludes|eliminate|eliminates
 eliminating|eliminated|rule out|rules out|ruling out|ruled out|dismiss|dismissing|discard|reject
@@ -227,22 +281,23 @@ contradict|incorrect|wrong|false|i doubt|doubtful|unlikely|hardly|avoid
 dont|doesnt|didnt|isnt|wasnt|arent|cant|wont
 не|нет|nicht|kein|keine|pas|jamais|non|não|geen|niet|nie|inte|ikke|değil|bukan|không phải
 """)
-NEGATION = re.compile(rf"{_NO}|{_NEGATIVES}|n't{RIGHT}|不|没有|並非|并非|не\s|ليس|ليست|아니")
-_CONDITIONS = word_of("""
+# Written right beside or inside other words.
+_NEGATIVES_INSIDE = rf"n't{RIGHT}|不|没有|並非|并非|не\s|ليس|ليست|아니"
+_CONDITIONS = word_list("""
 if|unless|whether|suppose|supposing|assuming|assume|were it|in case|provided that|had it been
 """)
 # Their scope is the whole sentence: lists with commas follow.
-_OPEN_QUESTIONS = word_of("""
+_OPEN_QUESTIONS = word_list("""
 whether|determine if|tell if|see if|know if|clear if|sure if|confirm if|check if|say if|verify if
 decide if|assess if|is the answer|could it be|is it|are they|was it|do they|does it|does he
 does she
 """)
-_UNABLE = any_of("""
+_UNABLE = word_list("""
 can't|cannot|can not|could not|couldn't|can never|unable to|not able to|impossible to
 not possible to|difficult to|hard to|not feasible to|no way to|don't know how to|inability to
 not capable of|not equipped to|incapable of|cant|won't be able to|not permitted to
 """)
-_DO_NOT = any_of("do not|does not|did not|don't|doesn't|didn't|dont|doesnt")
+_DO_NOT = word_list("do not|does not|did not|don't|doesn't|didn't|dont|doesnt")
 _KNOW = any_of("""
 know|have enough|have access|have the|have any|have sufficient|see|understand
 """)
@@ -250,7 +305,7 @@ _PROVIDE = any_of("provide|contain|give|show|include|offer|specify|indicate")
 _ENOUGH = any_of("""
 enough|sufficient|any|whether|clear|the necessary|a clear|adequate|information
 """)
-_IS_NOT = any_of("not|isn't|aren't|wasn't")
+_IS_NOT = word_list("not|isn't|aren't|wasn't")
 _FULLY = any_of("entirely|completely|quite|really|so|too|very|totally|100%|absolutely|fully")
 _SURE = any_of("""
 sure|certain|clear|possible to|enough|confident|sufficient|visible|provided|discernible
@@ -260,7 +315,7 @@ _EVIDENCE = any_of("""
 information|idea|clue|video|enough|answer|evidence to|visual|frames|context|indication|sufficient
 clear answer|clear indication|image|images|option|options|correct answer|correct option
 """)
-_REFUSING = any_of("""
+_REFUSING = word_list("""
 none fit|none match|none apply|none is correct|none are correct|not listed|not among|not enough
 not applicable|n/a|impossible|unclear|uncertain|undetermined|indeterminate|unknown|inconclusive
 ambiguous|unable|insufficient|i'm sorry|i am sorry|sorry|i apologize|i apologise|my apologies
@@ -268,22 +323,32 @@ as an ai|as a language model|could you|can you|would you like|need more|requires
 require more|more information|more context|please provide|please share|please upload
 please give|please describe|please clarify|please let me|please send
 """)
-_REFUSING_ELSEWHERE = any_of("""
+_REFUSING_ELSEWHERE = word_list("""
 无法|無法|不能确定|不知道|不清楚|抱歉|对不起|わかりません|分かりません|できません
 申し訳|알 수 없|죄송
 не знаю|не могу|невозможно|извините|no puedo|no sé|lo siento|je ne peux|je ne sais|désolé
 ich kann nicht|ich weiß nicht|leider|non posso|non so|mi dispiace|não posso|não sei|desculpe
 لا أستطيع|لا يمكن|لا أعرف|آسف|عذرا
 """)
-REFUSAL = re.compile(
-    rf"{LEFT}(?:{_UNABLE}|{_REFUSING}"
-    rf"|{_DO_NOT}\s(?:(?:really|actually|clearly|explicitly)\s)?(?:{_KNOW}|{_PROVIDE}\s{_ENOUGH})"
-    rf"|{_IS_NOT}\s(?:{_FULLY}\s)?{_SURE}|no\s{_EVIDENCE}"
-    rf"|(?:none|neither|nothing)\s(?:of|from)\s(?:the|these|those|them|above)"
-    rf"){RIGHT}|{_REFUSING_ELSEWHERE}"
+_NOT_KNOWN = rf"\s(?:(?:really|actually|clearly|explicitly)\s)?(?:{_KNOW}|{_PROVIDE}\s{_ENOUGH})"
+_REFUSALS = [
+    *_UNABLE,
+    *_REFUSING,
+    *(f"{words}{_NOT_KNOWN}" for words in _DO_NOT),
+    *(rf"{words}\s(?:{_FULLY}\s)?{_SURE}" for words in _IS_NOT),
+    rf"no\s{_EVIDENCE}",
+    *(
+        rf"{word}\s(?:of|from)\s(?:the|these|those|them|above)"
+        for word in ("none", "neither", "nothing")
+    ),
+]
+REFUSAL = re.compile("|".join((words_of(_REFUSALS), *_branches(_REFUSING_ELSEWHERE))))
+# Asked only whether it is there.
+_DOUBTS = [*_NO, *_NEGATIVES, *_CONDITIONS, *_OPEN_QUESTIONS, *_REFUSALS]
+DOUBT = re.compile(
+    "|".join((words_of(_DOUBTS), _NEGATIVES_INSIDE, *_branches(_REFUSING_ELSEWHERE)))
 )
-DOUBT = re.compile(rf"{NEGATION.pattern}|{_CONDITIONS}|{_OPEN_QUESTIONS}|{REFUSAL.pattern}")
-OPEN_QUESTION = re.compile(_OPEN_QUESTIONS)
+OPEN_QUESTION = re.compile(words_of(_OPEN_QUESTIONS))
 # After one of these, what was refused before is answered nevertheless.
 _CONTRASTS = word_of("""
 but|however|nevertheless|nonetheless|still|that said|yet|guess|appears|appear|seems|seem
@@ -294,7 +359,8 @@ CONTRAST = re.compile(f"{_CONTRASTS}|但|不过|однако|しかし|하지만
 
 # A denial reaches to the end of its clause ...
 _CLAUSE_WORDS = word_of(r"""
-(?<!anything )(?<!all )but|so(?! is| are| does| was)|however|because|since|therefore|thus|hence
+(?<!anything )(?<!all )but|so(?! is)(?! are)(?! does)(?! was)|however|because|since|therefore|thus
+hence
 instead(?! of)|rather(?! than)|yet|though|although|while|whereas|which
 sino|sondern|mais|aber|pero|но|а
 """)
@@ -398,9 +464,10 @@ PLACES = {
     **{word: place for place, word in enumerate(_ORDINALS, start=1)},
     **{str(place): place for place in range(1, 27)},
 }
+POSITION_NOUNS = ("option", "choice", "description", "statement", "answer", "alternative")
 POSITION = re.compile(
-    rf"{LEFT}(?:(?P<word>{'|'.join(_ORDINALS)}|last)\s(?:option|choice|description|statement"
-    r"|answer|alternative)|(?:option|choice)\s(?:number\s|no\.\s|#)?\(?(?P<digit>[0-9]{1,2}))"
+    rf"{LEFT}(?:(?P<word>{'|'.join(_ORDINALS)}|last)\s(?:{'|'.join(POSITION_NOUNS)})"
+    r"|(?:option|choice)\s(?:number\s|no\.\s|#)?\(?(?P<digit>[0-9]{1,2}))"
     rf"{RIGHT}"
 )
 

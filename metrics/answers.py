@@ -24,7 +24,7 @@ from collections.abc import Mapping, Sequence
 
 from video_reasoning.metrics._answer_choice import choose
 from video_reasoning.metrics._answer_options import compile_options
-from video_reasoning.metrics._answer_reply import Answer
+from video_reasoning.metrics._answer_reply import Answer, answer_of
 from video_reasoning.metrics._answer_text import normalise
 from video_reasoning.metrics._answer_yes_no import choose_yes_no
 
@@ -85,7 +85,7 @@ def parse_choice(response: str, options: Mapping[str, str] | Sequence[str]) -> A
     outcome = choose(text, compiled)
     if outcome.value is None:
         return outcome
-    return Answer(compiled.keys[outcome.value], outcome.rule)
+    return answer_of(compiled.keys[outcome.value], outcome.rule)
 
 
 def parse_yes_no(response: str) -> Answer:

@@ -160,6 +160,62 @@ def bootstrap_difference(
     return bootstrap_mean(difference.tolist(), clusters, draws=draws, level=level, seed=seed)
 
 
+def bootstrap_gain(
+    above: Sequence[float],
+    below: Sequence[float],
+    clusters: Sequence[Hashable] | None = None,
+    *,
+    draws: int = DRAWS,
+    level: float = 0.95,
+    seed: int = 0,
+) -> Estimate:
+    """Relative gain mean(above) / mean(below) - 1 with a paired bootstrap interval.
+
+    The form of kappa, tau and rho (TVBench, section 3) for any two conditions over the same
+    items, and for scores that give partial credit. A draw whose denominator is zero counts as
+    infinite, so that an interval which reaches that far says so; 0/0 is left out.
+
+    Args:
+        above: Score of each item above the line, 0 or more; NaN where it has none.
+        below: Score of the same items below the line.
+        clusters: What each item belongs to, e.g. its video; whole clusters are redrawn.
+        draws: Number of bootstrap draws.
+        level: Coverage of the percentile interval.
+        seed: Seed of the draws.
+
+    Returns:
+        A ratio of -1 or more over the items that have both scores; NaN where the scores below
+        the line are all zero.
+
+    Raises:
+        ValueError: Lengths differ, a score is negative or a parameter is out of range.
+
+    Example:
+        >>> round(bootstrap_gain([1, 1, 1, 0], [1, 0, 1, 0]).value, 2)
+        0.5
+    """
+    if len(above) != len(below):
+        raise ValueError(
+            f"Runs over {len(above)} and {len(below)} items cannot be paired item by item."
+        )
+    _check_draws(draws, level)
+    scores = np.column_stack([np.asarray(above, np.float64), np.asarray(below, np.float64)])
+    if (scores < 0).any():
+        raise ValueError("A score is negative; a gain is between scores of 0 or more.")
+    kept = ~np.isnan(scores).any(axis=1)
+    labels = _codes(clusters, len(scores))[kept]
+    scores = scores[kept]
+    totals = scores.sum(axis=0)
+    if not len(scores) or not totals[1]:
+        n_clusters = len(np.unique(labels))
+        return Estimate(math.nan, math.nan, math.nan, level, len(scores), n_clusters)
+    sums, _ = _cluster_sums(scores, labels)
+    drawn = _resample(sums, np.zeros(len(sums), dtype=np.int64), draws, level, seed)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        gains = drawn[:, 0] / drawn[:, 1] - 1
+    return _estimate(float(totals[0] / totals[1] - 1), gains, level, len(scores), len(sums))
+
+
 @dataclass(frozen=True)
 class McNemar:
     """McNemar's test of two runs over the same questions.
