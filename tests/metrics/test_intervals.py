@@ -9,6 +9,7 @@ from statsmodels.stats.proportion import proportion_confint
 
 from video_reasoning.metrics.intervals import (
     bootstrap_difference,
+    bootstrap_gain,
     bootstrap_mean,
     bootstrap_principles,
     mcnemar,
@@ -237,3 +238,34 @@ def test_ten_thousand_draws_over_a_whole_benchmark():
     loop = 50 * (time.perf_counter() - start)
     print(f"10,000 draws, 1,484 questions x 4 conditions: {seconds:.2f} s, as a loop {loop:.1f} s")
     assert seconds < loop
+
+
+class TestGain:
+    def test_is_the_ratio_of_the_means(self) -> None:
+        found = bootstrap_gain([1, 1, 1, 0, math.nan], [1, 0, 1, 0, 1])
+        assert found.value == pytest.approx(0.5)
+        assert found.n == 4
+
+    def test_agrees_with_the_principles(self) -> None:
+        generator = np.random.default_rng(3)
+        above = generator.integers(0, 2, 300)
+        below = generator.integers(0, 2, 300)
+        videos = [f"video {number // 3}" for number in range(300)]
+        mine = bootstrap_gain(above.tolist(), below.tolist(), videos)
+        theirs = bootstrap_principles(
+            {"ordered16": above.tolist(), "shuffled16": below.tolist()}, videos
+        ).tau
+        assert mine.value == pytest.approx(theirs.value)
+        assert mine.low == pytest.approx(theirs.low, abs=0.02)
+        assert mine.high == pytest.approx(theirs.high, abs=0.02)
+        assert mine.n_clusters == theirs.n_clusters == 100
+
+    def test_partial_credit(self) -> None:
+        assert bootstrap_gain([0.6, 0.3], [0.5, 0.25]).value == pytest.approx(0.2)
+
+    def test_nothing_below_the_line(self) -> None:
+        assert math.isnan(bootstrap_gain([1, 0], [0, 0]).value)
+
+    def test_a_negative_score(self) -> None:
+        with pytest.raises(ValueError, match="negative"):
+            bootstrap_gain([1, -1], [0, 1])
