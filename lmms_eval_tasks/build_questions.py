@@ -174,12 +174,12 @@ def read_annotations(path: Path) -> Iterator[tuple[str, object]]:
             if line.strip():
                 try:
                     yield f"line {number}", json.loads(line)
-                except ValueError as error:
+                except (ValueError, RecursionError) as error:
                     yield f"line {number}", f"it is not readable JSON ({error})"
         return
     try:
         entries = json.loads(content)
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise BuildError(f"{path} is not readable JSON ({error}).") from error
     if not isinstance(entries, list):
         raise BuildError(f"{path} does not hold a list of annotations.")

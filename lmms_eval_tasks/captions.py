@@ -89,7 +89,7 @@ def read_captions(path: Path) -> tuple[Captions, list[str]]:
 def _line(line: str) -> tuple[str, dict[str, str]]:
     try:
         row = json.loads(line)
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise ValueError(f"it is not readable JSON ({error})") from None
     if not isinstance(row, dict):
         raise ValueError("it is not an object")

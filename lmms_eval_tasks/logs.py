@@ -275,7 +275,7 @@ def _newest(runs: Sequence[Run]) -> list[Run]:
 def _from_results(path: Path) -> Run:
     try:
         content = json.loads(path.read_bytes())
-    except (OSError, ValueError) as error:
+    except (OSError, ValueError, RecursionError) as error:
         raise LogError(
             f"The results file {path} cannot be read ({error}); "
             "name another run's, or run the evaluation again."
@@ -392,7 +392,7 @@ def read_samples(path: Path, odd: OddLines | None = None) -> Iterator[Sample]:
                     continue
                 try:
                     sample = _sample(number, json.loads(line))
-                except ValueError as error:
+                except (ValueError, RecursionError) as error:
                     left_out.add(number, _reason(error))
                     continue
                 if sample.doc_id in seen:
@@ -406,8 +406,8 @@ def read_samples(path: Path, odd: OddLines | None = None) -> Iterator[Sample]:
         logger.warning(left_out.sentence(path))
 
 
-def _reason(error: ValueError) -> str:
-    if isinstance(error, (json.JSONDecodeError, UnicodeDecodeError)):
+def _reason(error: Exception) -> str:
+    if isinstance(error, (json.JSONDecodeError, UnicodeDecodeError, RecursionError)):
         return "it is not readable JSON, perhaps cut short"
     return str(error)
 

@@ -34,7 +34,7 @@ def load_questions(path: Path, columns: Sequence[str] | None = None) -> dict[str
             present = file.schema_arrow.names
             wanted = None if columns is None else [name for name in columns if name in present]
             rows = file.read(columns=wanted).to_pylist()
-    except (OSError, pa.ArrowException) as error:
+    except (OSError, ValueError, pa.ArrowException) as error:
         raise StoreError(
             f"The questions {path} cannot be read ({error}); run `video-reasoning prepare` again."
         ) from error

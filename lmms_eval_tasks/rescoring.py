@@ -250,7 +250,7 @@ def _read_lines(file: Path) -> dict[str, dict[str, Any]]:
     for text in content.split("\n"):
         try:
             line = json.loads(text) if text.strip() else None
-        except ValueError:
+        except (ValueError, RecursionError):
             continue
         if isinstance(line, dict) and isinstance(line.get("id"), str):
             lines[line["id"]] = line

@@ -98,7 +98,7 @@ def read_manifest(benchmark: str, store_home: Path | None = None) -> dict[str, A
         manifest = json.loads(path.read_text(encoding="utf-8"))
     except FileNotFoundError:
         return None
-    except (OSError, ValueError) as error:
+    except (OSError, ValueError, RecursionError) as error:
         raise StoreError(
             f"The manifest {path} cannot be read ({error}); "
             f"run `video-reasoning prepare {benchmark} --source RELEASE` again."

@@ -409,7 +409,7 @@ def score_submission(
         rows = lines if lines and "row_id" in lines[0] else None
     except OSError as error:
         raise SubmissionError(f"{file} cannot be read ({error}).") from error
-    except (ValueError, TypeError):
+    except (ValueError, TypeError, RecursionError):
         rows = None
     if rows is None:
         return _score_blackswan(file, _object(file, content), key)
@@ -419,7 +419,7 @@ def score_submission(
 def _object(file: Path, content: str) -> dict[str, Any]:
     try:
         answers = json.loads(content)
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise SubmissionError(f"{file} is neither JSON nor JSON Lines ({error}).") from error
     if not isinstance(answers, dict):
         raise SubmissionError(f"{file} does not hold an object, question id -> option index.")

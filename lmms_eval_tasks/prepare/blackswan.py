@@ -138,7 +138,7 @@ def _rows(path: Path) -> Iterable[tuple[str, object]]:
     if path.suffix.lower() == ".json":
         try:
             table = json.loads(content)
-        except ValueError as error:
+        except (ValueError, RecursionError) as error:
             raise ReleaseError(f"{path} is not readable JSON ({error}).") from error
         entries = list(table.values()) if isinstance(table, dict) else table
         if not isinstance(entries, list):
@@ -150,7 +150,7 @@ def _rows(path: Path) -> Iterable[tuple[str, object]]:
         if written.strip():
             try:
                 yield f"{path.name} line {line}", json.loads(written)
-            except ValueError as error:
+            except (ValueError, RecursionError) as error:
                 yield f"{path.name} line {line}", f"it is not readable JSON ({error})"
 
 
@@ -280,7 +280,7 @@ def _options(value: object) -> list[str]:
     if isinstance(value, str):  # a table in CSV holds the list as JSON text
         try:
             value = json.loads(value)
-        except ValueError:
+        except (ValueError, RecursionError):
             raise OddRow("the options are not a list") from None
     return texts(value, "options", least=2)
 

@@ -242,7 +242,7 @@ def parse_answer(written: object, options: list[str]) -> str:
     if answer.lower() in _WITHHELD:
         return ""
     position = -1
-    number = re.fullmatch(r"[(\[]?(\d+)(?:\.0+)?[)\].:]?", answer)
+    number = re.fullmatch(r"[(\[]?(\d{1,9})(?:\.0+)?[)\].:]?", answer)
     letter = re.fullmatch(r"[(\[]?([A-Za-z])[)\].:]?", answer)
     if answer in options:
         position = options.index(answer)
@@ -251,5 +251,5 @@ def parse_answer(written: object, options: list[str]) -> str:
     elif letter:
         position = ord(letter.group(1).upper()) - ord("A")
     if not 0 <= position < len(options):
-        raise OddRow(f"the answer {answer!r} is none of {len(options)} options")
+        raise OddRow(f"the answer {answer[:60]!r} is none of {len(options)} options")
     return chr(ord("A") + position)

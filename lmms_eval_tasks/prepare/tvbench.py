@@ -203,7 +203,7 @@ def _add(
 def _read_task(task: str, path: Path, release: Release, parsed: Parsed) -> None:
     try:
         rows = json.loads(path.read_text(encoding="utf-8-sig"))
-    except (OSError, ValueError) as error:
+    except (OSError, ValueError, RecursionError) as error:
         raise ReleaseError(f"{path} is not readable JSON ({error}); fetch it again.") from error
     if not isinstance(rows, dict):
         raise ReleaseError(f"{path} does not hold an object id -> question; fetch it again.")
@@ -253,7 +253,7 @@ def _listed(options: object) -> object:
     if isinstance(options, str) and options.strip().startswith("["):
         try:
             return ast.literal_eval(options.strip())
-        except (SyntaxError, ValueError):
+        except (SyntaxError, ValueError, RecursionError, MemoryError):
             return options
     return options
 

@@ -59,7 +59,7 @@ def run_facts(run: Run) -> dict[str, str]:
         return facts
     try:
         content = json.loads(run.results.read_bytes())
-    except (OSError, ValueError):
+    except (OSError, ValueError, RecursionError):
         content = {}
     for key in _RESULTS:
         value = content.get(key)

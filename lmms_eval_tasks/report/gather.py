@@ -318,7 +318,7 @@ def _objects(file: Path) -> Iterator[dict[str, Any]]:
         for text in lines:
             try:
                 line = json.loads(text)
-            except ValueError:
+            except (ValueError, RecursionError):
                 continue
             if isinstance(line, dict):
                 yield line
