@@ -197,16 +197,18 @@ class Busy(Exception):
 
 
 @contextlib.contextmanager
-def exclusive(path: Path) -> Iterator[None]:
+def exclusive(path: Path, *, remove: bool = False) -> Iterator[None]:
     """Hold a lock while the body runs, or fail at once.
 
-    The lock file stays (removing it would let two processes hold locks on different files of one
-    name). The kernel frees the lock when its holder dies. On a file system that knows no locks,
+    The kernel frees the lock when its holder dies. On a file system that knows no locks,
     a file that names its process is used; that of a process of this machine that has died is
     passed over, that of another machine has to be deleted by hand.
 
     Args:
         path: The lock file; its folder is made where it is missing.
+        remove: Whether to remove the file at the end. Of three processes that meet at that
+            moment two may then hold locks, on files of one name: for work that this does not
+            harm.
 
     Yields:
         Nothing.
@@ -235,6 +237,9 @@ def exclusive(path: Path) -> Iterator[None]:
     try:
         yield
     finally:
+        if remove:
+            with contextlib.suppress(OSError):
+                path.unlink(missing_ok=True)
         held.release(force=True)
 
 

@@ -11,9 +11,11 @@ videos (`split_video`, `split_folder`). Two variants are known everywhere:
 from __future__ import annotations
 
 import contextlib
+import errno
 import itertools
 import json
 import math
+import os
 import statistics
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
@@ -22,11 +24,12 @@ from pathlib import Path
 from typing import Any, Literal, get_args
 
 from .encoding import Part, PartEncoder
-from .files import atomic_path, content_id, remove_stale
+from .files import atomic_path, content_id, exclusive, remove_leftovers
 from .pictures import Converter, black_frame
 from .scenes import SceneFinder
 from .sound import Sound
 from .video import VideoError, decode_strictly, open_video, probe
+from .workers import Lost, Workers
 
 Variant = Literal["paper", "release"]
 Interval = tuple[float, float]
@@ -642,6 +645,10 @@ def split_folder(
     workers: int = 1,
     resume: bool = True,
     progress: Callable[[SplitRecord, int, int], None] | None = None,
+    *,
+    engine: str = "local",
+    engine_address: str | None = None,
+    isolate: bool = False,
 ) -> list[SplitRecord]:
     """Split all videos of a folder.
 
@@ -649,10 +656,12 @@ def split_folder(
     middle black) and `_E_merged`; numbers are those of `find_videos`. `manifest.jsonl` in the
     folder of clips has one line a video, in the order of the numbers. A run that was cut off
     goes on where it was: videos whose record and clips are there, made from the same content
-    with the same times, variant and version, are not done again.
+    with the same times, variant and version, are not done again. Only this process writes the
+    journal and the manifest, wherever the workers are. One run at a time works on a folder of
+    clips.
 
-    The work goes through joblib; inside `joblib.parallel_config(backend=...)` it runs on
-    another of its backends, e.g. a cluster.
+    A video that ends the process that decodes it, twice, is discarded with that reason, and
+    tried again by the next run.
 
     Args:
         videos: Folder of the videos, with or without folders below it.
@@ -663,6 +672,11 @@ def split_folder(
         workers: Number of processes.
         resume: Keep what a former run did; otherwise everything is made anew.
         progress: Called after each video with its record, the number of videos done and of all.
+        engine: `local`, `dask` or `ray`, see `workers.Workers`. The folders must have the same
+            path on every machine.
+        engine_address: Of the cluster.
+        isolate: Whether a single worker is a process of its own, which a decoder that dies
+            cannot take along.
 
     Returns:
         The records in the order of the numbers.
@@ -670,15 +684,30 @@ def split_folder(
     Raises:
         FileNotFoundError: There is no such folder, or no video in it.
         ValueError: The event times cannot be read, or the variant is not known.
-        OSError: The folder of clips cannot be written.
+        OSError: The folder of clips cannot be written, e.g. because the disk is full; what was
+            done is kept.
+        Busy: Another run works on the folder of clips.
+        EngineError: The engine cannot be used.
     """
-    from joblib import Parallel, delayed
-
     _check_variant(variant)
     numbered = find_videos(videos)
     times = read_transition_times(transition_times)
-    out.mkdir(parents=True, exist_ok=True)
-    remove_stale(out)
+    with exclusive(out / f".{MANIFEST}.lock", remove=True):
+        remove_leftovers(out)
+        team = Workers(workers, engine, engine_address, isolate=isolate, shared=out)
+        return _split_all(videos, numbered, times, out, variant, team, resume, progress)
+
+
+def _split_all(
+    videos: Path,
+    numbered: Mapping[int, Path],
+    times: Mapping[str, tuple[float, ...]],
+    out: Path,
+    variant: Variant,
+    team: Workers,
+    resume: bool,
+    progress: Callable[[SplitRecord, int, int], None] | None,
+) -> list[SplitRecord]:
     journal = out / f".{MANIFEST}.journal"
     former = _read_records(out / MANIFEST) | _read_records(journal) if resume else {}
     if not resume:
@@ -692,23 +721,39 @@ def split_folder(
         if record is not None and _still_holds(record, name, path, annotated, variant, out):
             done[number] = record
         else:
-            waiting.append((path, annotated, number, name))
+            # Workers may have another current folder.
+            job = (path.absolute(), annotated, out.absolute(), number, variant, name)
+            waiting.append(job)
     if progress is not None:
         for count, record in enumerate(done.values(), start=1):
             progress(record, count, len(numbered))
-    jobs = (
-        delayed(_split_one)(path, annotated, out, number, variant, name)
-        for path, annotated, number, name in waiting
-    )
-    parallel = _parallel(Parallel, workers)
-    with journal.open("a", encoding="utf-8") as stream:
-        for record in parallel(jobs):
-            done[record.index] = record
-            # A kill between two videos loses nothing: the journal is read at the next start.
-            stream.write(_line(record))
-            stream.flush()
+    lost: dict[int, SplitRecord] = {}
+    with contextlib.ExitStack() as stack:
+        if waiting:
+            # A cluster is only started for work.
+            stack.enter_context(team)
+        write = stack.enter_context(_journal(journal))
+        for place, outcome in stack.enter_context(
+            contextlib.closing(team.each(_split_job, waiting))
+        ):
+            _, annotated, _, number, _, name = waiting[place]
+            if isinstance(outcome, Lost):
+                # Not in the journal, and never held for done: it is tried again.
+                record = lost[number] = SplitRecord(
+                    name,
+                    number,
+                    "discarded",
+                    outcome.reason,
+                    variant=variant,
+                    event_times=annotated or (),
+                    event_time=plan_event_time(annotated or (), variant).seconds or 0.0,
+                )
+            else:
+                record = done[number] = outcome
+                write(_line(record))
             if progress is not None:
-                progress(record, len(done), len(numbered))
+                progress(record, len(done) + len(lost), len(numbered))
+    done |= lost
     records = [done[number] for number in sorted(done)]
     with atomic_path(out / MANIFEST) as temporary:
         temporary.write_text("".join(map(_line, records)), encoding="utf-8")
@@ -719,6 +764,13 @@ def split_folder(
 def read_manifest(path: Path) -> list[SplitRecord]:
     """Read the manifest that `split_folder` wrote, in the order of the numbers."""
     return [record for _, record in sorted(_read_records(path).items())]
+
+
+_Job = tuple[Path, tuple[float, ...] | None, Path, int, Variant, str]
+
+
+def _split_job(job: _Job) -> SplitRecord:
+    return _split_one(*job)
 
 
 def _split_one(
@@ -736,12 +788,25 @@ def _split_one(
     return split_video(path, times, out, number, variant=variant, name=name)
 
 
-def _parallel(kind: Any, workers: int) -> Any:
-    try:
-        return kind(n_jobs=workers, return_as="generator_unordered")
-    except ValueError:
-        # Some backends give their results only at the end.
-        return kind(n_jobs=workers)
+@contextlib.contextmanager
+def _journal(path: Path) -> Iterator[Callable[[str], None]]:
+    """Give a function that adds a line, which a kill right after it does not lose."""
+    with path.open("ab", buffering=0) as file:
+        # A line that was cut off would swallow the next one.
+        if file.tell() and not path.read_bytes().endswith(b"\n"):
+            file.write(b"\n")
+
+        def write(line: str) -> None:
+            data = line.encode()
+            try:
+                if file.write(data) == len(data):
+                    return
+                number = errno.ENOSPC
+            except OSError as error:
+                number = error.errno or errno.EIO
+            raise OSError(number, os.strerror(number), str(path))
+
+        yield write
 
 
 def _find_times(name: str, times: Mapping[str, tuple[float, ...]]) -> tuple[float, ...] | None:

@@ -10,6 +10,7 @@ from typing import Annotated
 import typer
 
 from video_reasoning.tasks.errors import UserError
+from video_reasoning.tasks.options import Address, EngineName
 
 
 class SplitError(UserError):
@@ -39,16 +40,21 @@ def split(
     resume: Annotated[
         bool, typer.Option(help="Keep what a former run did, or make everything anew.")
     ] = True,
+    engine: EngineName = "local",
+    engine_address: Address = None,
 ) -> None:
     """Split videos around their unexpected event, frame-exact.
 
     Of each video come the three parts, the joined clip with the middle black, and the joined
     clip, named as in the releases. A video that the algorithm discards, or that cannot be
-    decoded, is recorded in the manifest with the reason, and the rest is done.
+    decoded, is recorded in the manifest with the reason, and the rest is done. An interrupted
+    run goes on where it stopped when it is run again.
     """
     from typing import cast, get_args
 
+    from video_reasoning.preprocessing.files import Busy
     from video_reasoning.preprocessing.split import SplitRecord, Variant, split_folder
+    from video_reasoning.preprocessing.workers import EngineError
     from video_reasoning.tasks.progress import shown_progress
 
     if variant not in get_args(Variant):
@@ -69,9 +75,16 @@ def split(
                 workers=workers or os.cpu_count() or 1,
                 resume=resume,
                 progress=tell,
+                engine=engine,
+                engine_address=engine_address,
+                isolate=True,
             )
-        except ValueError as error:
+        except (ValueError, EngineError) as error:
             raise SplitError(str(error)) from error
+        except Busy as error:
+            raise SplitError(
+                f"Another process is splitting into {out} ({error}); wait for it to end."
+            ) from None
     kept = [record for record in records if record.status == "split"]
     print(f"{len(kept):,} of {len(records):,} videos split into {out}.")
     # A reason's own numbers differ from video to video; its first words say what it is.

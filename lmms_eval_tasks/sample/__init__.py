@@ -4,6 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from .drawing import Video
 
 __all__ = ["write_releases"]
 
@@ -23,8 +27,14 @@ def write_releases(
             the same names are replaced.
         workers: Number of processes that draw.
         progress: Called with (videos drawn, videos in all) after each video.
+
+    Raises:
+        OSError: A file cannot be written, e.g. because the disk is full.
+        UserError: A video could not be drawn.
     """
-    from joblib import Parallel, delayed
+    from video_reasoning.preprocessing.files import remove_leftovers
+    from video_reasoning.preprocessing.workers import Lost, Workers
+    from video_reasoning.tasks.errors import UserError
 
     from . import blackswan, causalvqa, tvbench
     from .drawing import write_video
@@ -35,8 +45,16 @@ def write_releases(
         *tvbench.build(releases / "tvbench"),
         *causalvqa.build(releases / "causalvqa"),
     ]
-    jobs = (delayed(write_video)(video) for video in videos)
-    done = Parallel(n_jobs=workers, return_as="generator_unordered")(jobs)
-    for number, _ in enumerate(done, start=1):
-        if progress is not None:
-            progress(number, len(videos))
+    # What an interrupted run left would be found in the release.
+    for folder in {path.parent for video in videos for path in _paths(video)}:
+        remove_leftovers(folder)
+    with Workers(workers) as team:
+        for number, (place, drawn) in enumerate(team.each(write_video, videos), start=1):
+            if isinstance(drawn, Lost):
+                raise UserError(f"{videos[place].path} was not drawn: {drawn.reason}.")
+            if progress is not None:
+                progress(number, len(videos))
+
+
+def _paths(video: Video) -> list[Path]:
+    return [path for path, _, _ in video.cuts] or [video.path]

@@ -6,6 +6,7 @@ not. That is the drawing style that ``sample_observer`` relies on.
 
 from __future__ import annotations
 
+import io
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
@@ -14,6 +15,8 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+
+from video_reasoning.preprocessing.files import atomic_path
 
 __all__ = ["FPS", "HEIGHT", "RGB", "WIDTH", "Actor", "Video", "write_frames", "write_video"]
 
@@ -279,8 +282,9 @@ def write_frames(path: Path, frames: Sequence[Image]) -> None:
     """
     import av
 
-    path.parent.mkdir(parents=True, exist_ok=True)
-    with av.open(str(path), "w") as container:
+    # Written in memory first: a full disk is then an error of Python's own, at one place.
+    file = io.BytesIO()
+    with av.open(file, "w", format="mp4") as container:
         stream: Any = container.add_stream("libx264", rate=Fraction(FPS))
         stream.height, stream.width = frames[0].shape[:2]
         stream.pix_fmt = "yuv420p"
@@ -295,6 +299,8 @@ def write_frames(path: Path, frames: Sequence[Image]) -> None:
         for frame in frames:
             container.mux(stream.encode(av.VideoFrame.from_ndarray(frame, format="rgb24")))
         container.mux(stream.encode(None))
+    with atomic_path(path) as temporary:
+        temporary.write_bytes(file.getbuffer())
 
 
 def write_video(video: Video) -> None:

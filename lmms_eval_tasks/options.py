@@ -1,0 +1,22 @@
+"""Options that several commands share."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+EngineName = Annotated[
+    str,
+    typer.Option(
+        "--engine",
+        help="Where the work is done: local (processes here), dask or ray (docs/scale.md).",
+    ),
+]
+Address = Annotated[
+    str | None,
+    typer.Option(
+        help="The cluster's scheduler, e.g. tcp://host:8786; default: the one that "
+        "DASK_SCHEDULER_ADDRESS or RAY_ADDRESS names, else a cluster on this machine.",
+    ),
+]
