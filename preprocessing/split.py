@@ -73,6 +73,9 @@ VIDEO_SUFFIXES = (".mp4", ".mkv", ".webm", ".avi", ".mov", ".m4v", ".flv", ".mpg
 # twice. 256 MiB are 10 s of 848x480 at 40 frames a second.
 _KEPT_BYTES = 256 * 1024 * 1024
 
+# A packet's duration is a 32-bit number.
+_MOST_TICKS = 2**31 - 1
+
 # Guards comparisons of seconds that were computed in different ways.
 _EPSILON = 1e-6
 
@@ -433,6 +436,10 @@ def split_video(
         duration = clock.seconds(clock.frames)
         changes = tuple(clock.seconds(cut) for cut in cuts)
         facts.update(frames=clock.frames, duration=duration, scene_changes=changes)
+        longest = max(later - earlier for earlier, later in itertools.pairwise(clock.ticks))
+        if longest > _MOST_TICKS:
+            seconds = float(longest * clock.tick)
+            return discard(f"one frame is shown for {seconds:,.0f} s, more than a clip can hold")
         kept = keep_scene(duration, changes, time.seconds, variant)
         if kept.reason:
             return discard(kept.reason)

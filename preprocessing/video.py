@@ -15,6 +15,9 @@ from typing import Any
 import av
 import av.error
 
+MOST_PIXELS = 8192 * 8192
+"""A picture with more is refused: a file of a kilobyte may claim one that fills the memory."""
+
 _DAMAGED = "its data is damaged or cut off, or it is no video"
 _FALLBACK_RATE = Fraction(25)
 
@@ -80,7 +83,9 @@ def open_video(path: Path) -> Iterator[tuple[Any, Any]]:
         # An absolute path is never taken for a protocol ("a:b.mp4"), whatever the file's name.
         container = av.open(
             os.path.abspath(path),  # noqa: PTH100 - keeps links, as the user named them
-            options={"format_whitelist": _FORMATS},
+            # Not `options`: those go to the streams as well, and a format that tells its streams
+            # only later (FLV) then takes the whole process down.
+            container_options={"format_whitelist": _FORMATS},
             metadata_errors="ignore",
         )
         stack.callback(container.close)
@@ -94,6 +99,14 @@ def open_video(path: Path) -> Iterator[tuple[Any, Any]]:
         # A stream of a codec that this build cannot decode has no codec context.
         if stream.codec_context is None or not stream.codec_context.name:
             raise VideoError(f"{path} holds video in a codec that cannot be decoded.")
+        context = stream.codec_context
+        if context.width * context.height > MOST_PIXELS:
+            raise VideoError(
+                f"{path} is too large: {context.width}x{context.height} pixels, where "
+                f"{MOST_PIXELS:,} are the most."
+            )
+        # The decoder may find another size than the header tells.
+        context.options = {"max_pixels": str(MOST_PIXELS)}
         stream.thread_type = "AUTO"
         yield container, stream
 

@@ -299,6 +299,8 @@ def _frames_at(path: Path, indices: Sequence[int]) -> dict[int, str]:
                 found[index] = _jpeg(frame)
                 if len(found) == len(wanted):
                     break
+    if not found:
+        raise VideoError(f"{path} holds no frame that can be decoded.")
     return found
 
 
