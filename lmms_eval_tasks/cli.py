@@ -11,7 +11,9 @@ from typing import Annotated, Any
 import typer
 
 from video_reasoning.tasks import registry, store
+from video_reasoning.tasks.command import main
 from video_reasoning.tasks.commands import (
+    audit,
     build_questions,
     compare,
     handpick,
@@ -21,8 +23,11 @@ from video_reasoning.tasks.commands import (
     split,
     submit,
 )
-from video_reasoning.tasks.errors import StoreError, UserError
+from video_reasoning.tasks.errors import StoreError
+from video_reasoning.tasks.options import Address, EngineName
 from video_reasoning.tasks.progress import shown_progress
+
+__all__ = ["app", "main"]
 
 app = typer.Typer(
     name="video-reasoning",
@@ -59,23 +64,6 @@ Workers = Annotated[
 ]
 
 
-def main() -> None:
-    """Entry point: one sentence and exit code 2 for what a user can mend."""
-    try:
-        app()
-    except UserError as error:
-        _fail(str(error))
-    except KeyboardInterrupt:
-        _fail("interrupted; run the same command again to go on.", code=130)
-    except OSError as error:
-        _fail(f"{error}.")
-
-
-def _fail(sentence: str, code: int = 2) -> None:
-    print(f"video-reasoning: {sentence}", file=sys.stderr)
-    raise SystemExit(code)
-
-
 @app.command(
     epilog="Example: video-reasoning prepare tvbench --source ~/downloads/TOMATO",
 )
@@ -98,6 +86,8 @@ def prepare(
     ] = None,
     home: Home = None,
     workers: Workers = None,
+    engine: EngineName = "local",
+    engine_address: Address = None,
 ) -> None:
     """Read a benchmark's release and write its part of the store.
 
@@ -116,6 +106,9 @@ def prepare(
             revision=revision,
             store_home=home and home.expanduser().absolute(),
             workers=workers,
+            engine=engine,
+            engine_address=engine_address,
+            isolate=True,
             progress=progress,
         )
     _print_manifest(manifest)
@@ -148,6 +141,7 @@ def sample(
                 out / "releases" / benchmark,
                 store_home=out / "store",
                 workers=workers,
+                isolate=True,
                 progress=progress,
             )
             for benchmark in store.SPLITS
@@ -232,7 +226,17 @@ def tasks_path() -> None:
     print(registry.tasks_path())
 
 
-for _module in (report, compare, principles, score, submit, split, handpick, build_questions):
+for _module in (
+    report,
+    audit,
+    compare,
+    principles,
+    score,
+    submit,
+    split,
+    handpick,
+    build_questions,
+):
     _module.register(app)
 
 

@@ -8,6 +8,9 @@ left out of the accuracy (see :mod:`video_reasoning.tasks.scoring`).
 
 from __future__ import annotations
 
+import io
+import os
+import tempfile
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from pathlib import Path
@@ -93,18 +96,37 @@ def show(
 
 @lru_cache(maxsize=1)
 def placeholder() -> Path:
-    """A short black clip that every model can read, made once in the user's cache folder."""
-    folder = Path(platformdirs.user_cache_dir("video-reasoning", appauthor=False))
-    target = folder / f"placeholder-{PLACEHOLDER_FRAMES}.mp4"
-    target.parent.mkdir(parents=True, exist_ok=True)
-    return make_once(target, _write_black)
+    """A short black clip that every model can read, made once in the user's cache folder.
+
+    Where no disk takes it, it stands in memory: an item that cannot be shown because the disk is
+    full must not end the run.
+    """
+    name = f"placeholder-{PLACEHOLDER_FRAMES}.mp4"
+    cache = Path(platformdirs.user_cache_dir("video-reasoning", appauthor=False))
+    own = getattr(os, "getuid", int)()
+    for folder in (cache, Path(tempfile.gettempdir()) / f"video-reasoning-{own}"):
+        try:
+            return make_once(folder / name, _write_black)
+        except OSError as error:
+            problem = error
+    if not hasattr(os, "memfd_create"):
+        raise problem
+    # Never closed: the path is good for as long as the process.
+    file = os.memfd_create(name)
+    os.write(file, _black())
+    return Path(f"/proc/{os.getpid()}/fd/{file}")
 
 
 def _write_black(target: Path) -> None:
-    """Writes the placeholder: black, 320x240, one frame a second."""
+    target.write_bytes(_black())
+
+
+def _black() -> bytes:
+    """The placeholder's content: black, 320x240, one frame a second."""
     import av
 
-    with av.open(str(target), "w") as container:
+    file = io.BytesIO()
+    with av.open(file, "w", format="mp4") as container:
         stream = container.add_stream("libx264", rate=1)
         stream.width, stream.height, stream.pix_fmt = 320, 240, "yuv420p"
         black = np.zeros((240, 320, 3), dtype=np.uint8)
@@ -113,3 +135,4 @@ def _write_black(target: Path) -> None:
                 container.mux(packet)
         for packet in stream.encode():
             container.mux(packet)
+    return file.getvalue()

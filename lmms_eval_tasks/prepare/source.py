@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import stat
 import tarfile
@@ -24,6 +25,10 @@ MOST_EXPANSION = 200
 """How many times its own size an archive may unpack to: video and JSON stay far below."""
 FREE_EXPANSION = 64 * 2**20
 """Bytes that any archive may unpack to, so that a small text archive is not refused."""
+
+
+_NO_ROOM = (errno.ENOSPC, getattr(errno, "EDQUOT", errno.ENOSPC), errno.EFBIG, errno.EROFS)
+# Faults of the place that is unpacked to, not of the archive.
 
 
 def is_archive(path: Path) -> bool:
@@ -141,7 +146,11 @@ def unpack(archive: Path, scratch: Path) -> Path:
                 _extract(archive, _tar_members(archive, opened), target, size)
         else:
             raise ReleaseError(f"{archive} is not a readable archive; fetch it again.")
-    except (OSError, EOFError, zipfile.BadZipFile, tarfile.TarError, RuntimeError) as error:
+    except OSError as error:
+        if error.errno in _NO_ROOM:
+            raise
+        raise ReleaseError(f"{archive} cannot be unpacked ({error}); fetch it again.") from error
+    except (EOFError, zipfile.BadZipFile, tarfile.TarError, RuntimeError) as error:
         raise ReleaseError(f"{archive} cannot be unpacked ({error}); fetch it again.") from error
     (target / ".complete").touch()
     return target
