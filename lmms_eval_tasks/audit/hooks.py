@@ -1,0 +1,310 @@
+"""What the generated tasks of an audit call: the task's own functions, with other visuals.
+
+Beside each generated YAML lies a module of a few lines that binds a :class:`Hooks` to it, so
+that a plain ``lmms-eval --include_path`` runs the tasks as well. The harness calls the task's
+functions from several threads, and executes that module once a mention: a :class:`Hooks` holds
+no state, what was shown is remembered here.
+"""
+
+from __future__ import annotations
+
+import copy
+import functools
+import inspect
+from collections.abc import Callable, Mapping, Sequence
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+from loguru import logger
+
+from video_reasoning.tasks.audit.documents import OptionShape, find_shape, item_id, video_name
+from video_reasoning.tasks.audit.plan import AuditedTask, Plan, read_plan, write_json
+from video_reasoning.tasks.audit.scores import Metric, read_scores
+from video_reasoning.tasks.audit.variants import Variant
+from video_reasoning.tasks.audit.visuals import NotShownError, Shower, Shown, placeholder_for
+
+__all__ = ["AUDIT", "Hooks"]
+
+AUDIT = "audit"
+"""Key of the sample log under which a line says what an audit needs."""
+
+_MOST_REMEMBERED = 1_000_000
+
+_shown: dict[tuple[str, str], Shown] = {}
+_failed: dict[tuple[str, str], str] = {}
+# Variant and question -> what this process showed of it, or why it could not. A process scores
+# what it has shown, and finds it here.
+
+
+class Hooks:
+    """The functions of one generated task.
+
+    Args:
+        plan: the audit.
+        task: the audited task.
+        variant: how its questions are asked.
+        folder: where the generated tasks lie.
+    """
+
+    def __init__(self, plan: Plan, task: AuditedTask, variant: Variant, folder: Path) -> None:
+        self._plan = plan
+        self._task = task
+        self._variant = variant
+        self._name = task.variant_name(variant)
+        self._config = _original(task.yaml)
+        self._rows = folder / f"{self._name}.rows.json"
+
+    @classmethod
+    def of(cls, module: str) -> Hooks:
+        """The hooks of the generated module with a path: its stem names task and variant."""
+        path = Path(module)
+        plan = read_plan(path.with_name("plan.json"))
+        task, variant = plan.find(path.stem)
+        return cls(plan, task, variant, path.parent)
+
+    def doc_to_visual(
+        self, document: Mapping[str, Any], lmms_eval_specific_kwargs: Any = None
+    ) -> list[Any]:
+        """The task's visuals under the variant's condition."""
+        given: Any = None
+        key = item_id(document)
+        try:
+            given = self._call("doc_to_visual", document, lmms_eval_specific_kwargs)
+            if self._variant.condition is None:
+                return given if isinstance(given, list) else [given]
+            shown = self._shower.show(given, key, self._pick(key))
+        except (Exception, SystemExit) as error:
+            return self._not_shown(key, error, given)
+        return list(self._remember(key, shown).visuals)
+
+    def doc_to_messages(
+        self, document: Mapping[str, Any], lmms_eval_specific_kwargs: Any = None
+    ) -> Any:
+        """The task's chat messages, with their video parts under the variant's condition."""
+        key = item_id(document)
+        messages: Any = None
+        try:
+            messages = self._messages(document, lmms_eval_specific_kwargs)
+            if self._variant.condition is None:
+                return messages
+            messages, shown = self._shower.replace(messages, key, self._pick(key))
+        except (Exception, SystemExit) as error:
+            visuals = self._not_shown(key, error, None)
+            return _with_placeholder(messages, visuals[0])
+        self._remember(key, shown)
+        return messages
+
+    def process_docs(self, dataset: Any) -> Any:
+        """The task's documents: those with a pick, or those whose options can be reordered."""
+        own = self._config.get("process_docs")
+        split = str(getattr(dataset, "split", None) or "")
+        dataset = own(dataset) if callable(own) else dataset
+        asked = self._config.get("test_split") or self._config.get("validation_split")
+        if split and split != asked:
+            return dataset  # examples to learn from stay as they are
+        if self._variant.kind == "handpicked":
+            ids = _ids(dataset)
+            picked = [row for row, name in enumerate(ids) if name in self._task.picks]
+            return self._chosen(dataset, picked, ids)
+        if self._variant.order:
+            return self._reordered(dataset)
+        return dataset
+
+    def process_results(
+        self, document: Mapping[str, Any], results: Sequence[Any], **more: Any
+    ) -> dict[str, Any]:
+        """What the task's own function returns, and under ``audit`` what the audit needs."""
+        key = item_id(document)
+        audited: dict[str, Any] = {"id": key, "video": self._video(document, key)}
+        if problem := _failed.get((self._name, key)):
+            # Scored as the task scores it, but told apart: what was shown was a placeholder.
+            audited["problem"] = problem
+        if shown := _shown.get((self._name, key)):
+            audited["shape"] = shown.shape
+        try:
+            returned = dict(self._config["process_results"](document, results, **more))
+        except Exception as error:  # the harness would retry it and then drop the whole run
+            logger.error(f"{self._name} {key}: the task could not score a response: {error!r}")
+            audited["problem"] = f"the task's process_results failed with {error!r}"
+            return {AUDIT: audited}
+        scores = read_scores(returned, self._metrics, str(self._config.get("score_key", "score")))
+        audited["scores"] = {name: [score.value, score.rule] for name, score in scores.items()}
+        shape = self._shape([document])
+        if shape is not None and (question := shape.read(document)) is not None:
+            audited["options"] = len(question.texts)
+        return {**returned, AUDIT: audited}
+
+    def aggregation(self, number: int) -> Callable[..., Any]:
+        """The task's aggregation of a metric, as one that a condition's answers cannot break."""
+        own = self._config["metric_list"][number]["aggregation"]
+
+        @functools.wraps(own)
+        def aggregation(items: Any, *arguments: Any, **named: Any) -> Any:
+            if "args" in named:
+                # Each variant writes its submission file for itself.
+                named["args"] = self._own_folder(named["args"])
+            try:
+                return own(items, *arguments, **named)
+            except Exception as error:
+                logger.error(f"{self._name}: the task's aggregation failed: {error!r}")
+                return None
+
+        return aggregation
+
+    def __getattr__(self, name: str) -> Any:
+        # The YAML names an attribute of a module: aggregation_0, aggregation_1, ...
+        stem, _, number = name.rpartition("_")
+        if stem == "aggregation" and number.isdigit():
+            return self.aggregation(int(number))
+        raise AttributeError(name)
+
+    @property
+    def _shower(self) -> Shower:
+        if self._variant.condition is None:
+            raise ValueError(f"{self._variant.name} has no condition")
+        together = tuple(v.condition for v in self._plan.variants if v.condition is not None)
+        return Shower(self._variant.condition, together, self._plan.clips)
+
+    @property
+    def _metrics(self) -> list[Metric]:
+        return [
+            Metric(str(entry["metric"]), own if callable(own := entry.get("aggregation")) else None)
+            for entry in self._config.get("metric_list") or []
+        ]
+
+    def _pick(self, key: str) -> int | None:
+        return self._task.picks.get(key)
+
+    def _video(self, document: Mapping[str, Any], key: str) -> str:
+        shown = _shown.get((self._name, key))
+        return (shown.source if shown else "") or video_name(document) or key
+
+    def _call(self, name: str, document: Mapping[str, Any], specific: Any) -> Any:
+        """Calls a function of the task as the harness does."""
+        own = self._config.get(name)
+        if not callable(own):
+            return own
+        if specific is not None and len(inspect.signature(own).parameters) == 2:
+            return own(document, specific)
+        return own(document)
+
+    def _messages(self, document: Mapping[str, Any], specific: Any) -> Any:
+        own = self._config["doc_to_messages"]
+        parameters = inspect.signature(own).parameters
+        takes = (
+            "lmms_eval_specific_kwargs" in parameters
+            or len(parameters) == 2
+            or any(p.kind is inspect.Parameter.VAR_KEYWORD for p in parameters.values())
+        )
+        if specific is not None and takes:
+            return own(document, lmms_eval_specific_kwargs=specific)
+        return own(document)
+
+    def _remember(self, key: str, shown: Shown) -> Shown:
+        if len(_shown) < _MOST_REMEMBERED:
+            _shown[self._name, key] = Shown([], shown.shape, shown.source, shown.n_frames)
+        _failed.pop((self._name, key), None)
+        return shown
+
+    def _not_shown(self, key: str, error: BaseException, given: Any) -> list[Any]:
+        reason = str(error) if isinstance(error, NotShownError) else f"the task failed: {error!r}"
+        if (self._name, key) not in _failed:
+            logger.warning(f"{self._name} {key}: shown as missing: {reason}")
+        _failed[self._name, key] = reason
+        if self._variant.kind == "blind":
+            return []
+        try:
+            return placeholder_for(given)
+        except Exception:
+            return placeholder_for(None)
+
+    def _own_folder(self, arguments: Any) -> Any:
+        folder = getattr(arguments, "output_path", None)
+        if not folder:
+            return arguments
+        own = copy.copy(arguments)
+        own.output_path = str(Path(folder) / "submissions" / self._name)
+        Path(own.output_path).mkdir(parents=True, exist_ok=True)
+        return own
+
+    def _shape(self, documents: Sequence[Mapping[str, Any]]) -> OptionShape | None:
+        declared = [OptionShape.parse(text) for text in self._plan.option_fields]
+        return find_shape(documents, declared)
+
+    def _reordered(self, dataset: Any) -> Any:
+        """The documents whose options can stand in another order, in that order."""
+        plain = _plain_columns(dataset)
+        documents = [dict(row) for row in plain]
+        shape = self._shape(documents)
+        if shape is None:
+            logger.warning(
+                f"{self._name}: no options are found among {', '.join(dataset.column_names)}; name "
+                "them with --option-fields."
+            )
+            return self._chosen(dataset, [], [])
+        seed = self._variant.condition.seed if self._variant.condition else 0
+        ids = _ids(dataset)
+        changes = {}
+        for row, (document, key) in enumerate(zip(documents, ids, strict=True)):
+            question = shape.read(document)
+            order = question.order(key, self._variant.order, seed) if question else None
+            if order:
+                changes[row] = shape.reorder(document, order)
+        chosen = self._chosen(dataset, list(changes), ids)
+        for name in shape.columns:
+            feature = dataset.features[name]
+            column = [
+                changes[row].get(name, documents[row][name]) for row in list(changes)[: len(chosen)]
+            ]
+            if column:
+                chosen = chosen.remove_columns(name).add_column(name, column)
+                chosen = chosen.cast_column(name, feature)
+        return chosen
+
+    def _chosen(self, dataset: Any, rows: Sequence[int], ids: Sequence[str]) -> Any:
+        """Some of the documents, and a note for the judgement of which they are."""
+        if self._plan.limit is not None:
+            # The limit means the same questions under every condition.
+            rows = [row for row in rows if row < self._plan.limit]
+        write_json(self._rows, {"rows": [[row, ids[row]] for row in rows]})
+        # The harness fails on a task without documents: one is asked, and not judged.
+        return dataset.select(list(rows) or [0])
+
+
+@lru_cache(maxsize=256)
+def _original(yaml: Path) -> Mapping[str, Any]:
+    """The audited task's own configuration, its functions loaded."""
+    from lmms_eval.utils import load_yaml_config
+
+    return dict(load_yaml_config(str(yaml), mode="full"))
+
+
+def _plain_columns(dataset: Any) -> Any:
+    """A dataset without the columns whose reading means decoding pictures, sound or video."""
+    media = [
+        name
+        for name, feature in dataset.features.items()
+        if type(feature).__name__ in ("Image", "Video", "Audio")
+        or type(getattr(feature, "feature", None)).__name__ in ("Image", "Video", "Audio")
+    ]
+    return dataset.remove_columns(media) if media else dataset
+
+
+def _ids(dataset: Any) -> list[str]:
+    return [item_id(row) for row in _plain_columns(dataset)]
+
+
+def _with_placeholder(messages: Any, visual: Any) -> Any:
+    """Messages that can be sent where the task's own cannot: their text and a placeholder."""
+    texts = [
+        part
+        for message in messages or []
+        if isinstance(message.get("content"), list)
+        for part in message["content"]
+        if isinstance(part, Mapping) and part.get("type") == "text"
+    ]
+    kind = "video" if isinstance(visual, str) else "image"
+    shown = [{"type": kind, "url": visual}] if visual is not None else []
+    content = [*shown, *(texts or [{"type": "text", "text": ""}])]
+    return [{"role": "user", "content": content}]

@@ -1,0 +1,121 @@
+"""Whether one item is right, as the task's own metric says.
+
+A task's ``process_results`` returns a value per metric: a number, or a dict for the metric's
+aggregation. A number is the item's score; a dict is asked for the task's ``score_key`` and then
+for the names that tasks of the harness use. Where it has none of them, the metric's own
+aggregation is run over that one item: the accuracy over one item is whether it is right. What
+none of this can read is named, never guessed.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import inspect
+import io
+import math
+import numbers
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+__all__ = ["ItemScore", "Metric", "read_scores"]
+
+SCORE_KEYS = ("score", "correct", "is_correct", "accuracy", "acc", "rating", "hit")
+"""Names of an item's score in a metric's dict, after the task's own ``score_key``."""
+
+
+@dataclass(frozen=True)
+class Metric:
+    """One metric of a task.
+
+    Attributes:
+        name: as in ``metric_list`` and in what ``process_results`` returns.
+        aggregation: from the items' values to the metric; None where the harness names it.
+    """
+
+    name: str
+    aggregation: Callable[..., Any] | None = None
+
+
+@dataclass(frozen=True)
+class ItemScore:
+    """One metric's word on one item.
+
+    Attributes:
+        value: 0 or more, as the metric counts (1 or 100 for right); None where it says nothing.
+        rule: how it was read, or what was seen instead.
+    """
+
+    value: float | None
+    rule: str
+
+
+def read_scores(
+    returned: Mapping[str, Any], metrics: Sequence[Metric], score_key: str = "score"
+) -> dict[str, ItemScore]:
+    """What each metric says of one item.
+
+    Args:
+        returned: what the task's ``process_results`` returned.
+        metrics: the task's metrics, in its order.
+        score_key: the task's name for an item's score.
+
+    Returns:
+        Metric -> score, for the metrics that the item has a value for.
+    """
+    return {
+        metric.name: _read(returned[metric.name], metric, score_key)
+        for metric in metrics
+        if metric.name in returned
+    }
+
+
+def _read(value: Any, metric: Metric, score_key: str) -> ItemScore:
+    number = _number(value)
+    if number is not None:
+        return ItemScore(number, "number")
+    if value is None:
+        return ItemScore(None, "nothing")
+    if isinstance(value, Mapping):
+        if not value:
+            return ItemScore(None, "nothing")
+        for key in dict.fromkeys((score_key, *SCORE_KEYS)):
+            number = _number(value.get(key))
+            if number is not None:
+                return ItemScore(number, f"key {key}")
+    number = _alone(value, metric.aggregation)
+    if number is not None:
+        return ItemScore(number, "aggregation over the one item")
+    return ItemScore(None, f"saw {_described(value)}")
+
+
+def _alone(value: Any, aggregation: Callable[..., Any] | None) -> float | None:
+    """The metric over one item; None where it has no such number, or would write files."""
+    if aggregation is None:
+        return None
+    try:
+        if len(inspect.signature(aggregation).parameters) != 1:
+            return None  # it takes the run's arguments: it writes a submission file
+        with contextlib.redirect_stdout(io.StringIO()):
+            return _number(aggregation([value]))
+    except (Exception, SystemExit):  # made for many items; that it fails over one says nothing
+        return None
+
+
+def _number(value: Any) -> float | None:
+    """A finite number, 0 or more; None for everything else."""
+    if not isinstance(value, (numbers.Real, bool)) and type(value).__module__ != "numpy":
+        return None
+    try:
+        number = float(value)
+    except (TypeError, ValueError):
+        return None
+    return number if math.isfinite(number) and number >= 0 else None
+
+
+def _described(value: Any) -> str:
+    """A value's shape in words, for a person who has to find the score in it."""
+    if isinstance(value, Mapping):
+        names = ", ".join(str(name) for name in list(value)[:8])
+        return f"a dict with {names}" + (", ..." if len(value) > 8 else "")
+    return f"a value of type {type(value).__name__}"

@@ -1,0 +1,109 @@
+"""``video-reasoning audit``: is a video task really about video?"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+
+def register(app: typer.Typer) -> None:
+    """Adds the command to the application."""
+    app.command(
+        name="audit",
+        epilog="Example: video-reasoning audit --tasks mvbench --model qwen2_5_vl "
+        "--model_args pretrained=Qwen/Qwen2.5-VL-7B-Instruct,max_num_frames=16 --limit 200",
+        context_settings={"allow_extra_args": True, "ignore_unknown_options": True},
+    )(audit)
+
+
+def audit(
+    context: typer.Context,
+    tasks: Annotated[
+        str, typer.Option(help="Tasks, groups or tags of the harness, joined by commas.")
+    ] = "",
+    model: Annotated[str, typer.Option(help="The harness's name of the model.")] = "",
+    model_args: Annotated[
+        str, typer.Option("--model_args", "--model-args", help="As for the harness.")
+    ] = "",
+    frames: Annotated[int, typer.Option(help="Frames of the conditions that show several.")] = 16,
+    conditions: Annotated[
+        str,
+        typer.Option(
+            help="Joined by commas: ordered, shuffled, random1, last1, handpicked1, blind, "
+            "original (the task as it is) and reordered (its options in another order)."
+        ),
+    ] = "ordered,shuffled,random1,last1,handpicked1,blind",
+    limit: Annotated[
+        int | None, typer.Option(min=1, help="Ask only the first N questions of each task.")
+    ] = None,
+    include_path: Annotated[
+        list[Path] | None,
+        typer.Option("--include_path", "--include-path", help="A folder with tasks of your own."),
+    ] = None,
+    out: Annotated[Path, typer.Option(help="Folder of the audit.")] = Path("audit"),
+    picks: Annotated[
+        Path | None,
+        typer.Option(help="Handpicked frames: lines of JSON with id and frame (from 0)."),
+    ] = None,
+    metric: Annotated[
+        str, typer.Option(help="The metric that says what is right, where the task has several.")
+    ] = "",
+    option_fields: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--option-fields",
+            help="Where documents hold their options, where that is not found: for example "
+            "options=candidates,answer=answer.",
+        ),
+    ] = None,
+    seed: Annotated[int, typer.Option(help="Seed of the frames and orders drawn.")] = 0,
+    level: Annotated[float, typer.Option(help="Coverage of the intervals.")] = 0.95,
+    export_filtered: Annotated[
+        Path | None,
+        typer.Option(
+            "--export-filtered",
+            help="Write the ids of the questions that survive all conditions to this file.",
+        ),
+    ] = None,
+    derive_only: Annotated[
+        bool, typer.Option("--derive-only", help="Write the tasks and print how to run them.")
+    ] = False,
+    judge_only: Annotated[
+        bool, typer.Option("--judge-only", help="Judge the newest run in --out; ask nothing.")
+    ] = False,
+    report: Annotated[bool, typer.Option(help="Write the report's page as well.")] = True,
+) -> None:
+    """Ask a video task's questions with frames shuffled, with one frame, and with none.
+
+    Derives one variant of each task per condition without touching the task, runs them as one
+    evaluation of the harness, and says what of its accuracy needs the video, several frames,
+    and their order. Options that are not listed here go to the harness (--batch_size, --device,
+    --force_simple, --use_cache, ...).
+    """
+    from video_reasoning.tasks.audit.run import Request, run_audit
+
+    request = Request(
+        tasks=tuple(name.strip() for name in tasks.split(",") if name.strip()),
+        model=model,
+        model_args=model_args,
+        frames=frames,
+        conditions=tuple(name.strip() for name in conditions.split(",") if name.strip()),
+        limit=limit,
+        include_path=tuple(path.expanduser() for path in include_path or ()),
+        out=out.expanduser(),
+        picks=picks.expanduser() if picks else None,
+        metric=metric,
+        option_fields=tuple(option_fields or ()),
+        seed=seed,
+        level=level,
+        export_filtered=export_filtered.expanduser() if export_filtered else None,
+        derive_only=derive_only,
+        judge_only=judge_only,
+        report=report,
+        more=tuple(context.args),
+    )
+    code = run_audit(request)
+    if code:
+        raise typer.Exit(code)
