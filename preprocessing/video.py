@@ -77,7 +77,7 @@ def open_video(path: Path) -> Iterator[tuple[Any, Any]]:
         VideoError: The file is missing, empty, no video, or the body met a fault in its data.
     """
     path = Path(path)
-    _check_file(path)
+    check_file(path)
     with ExitStack() as stack:
         stack.enter_context(reported(path))
         # An absolute path is never taken for a protocol ("a:b.mp4"), whatever the file's name.
@@ -242,7 +242,12 @@ def _check(path: str, size: int, mtime_ns: int) -> str:
     return _check_uncached(path) if size < 0 else _check_cached(path, size, mtime_ns)
 
 
-def _check_file(path: Path) -> None:
+def check_file(path: Path) -> None:
+    """Refuse what cannot be a video before anything opens it: a pipe would wait for ever.
+
+    Raises:
+        VideoError: The path is missing, empty, or no regular file.
+    """
     try:
         status = path.stat()
     except FileNotFoundError:
@@ -253,7 +258,6 @@ def _check_file(path: Path) -> None:
     if stat.S_ISDIR(status.st_mode):
         raise VideoError(f"{path} is a folder, not a video file.")
     if not stat.S_ISREG(status.st_mode):
-        # Opening a pipe would wait for a writer for ever.
         raise VideoError(f"{path} is not a regular file.")
     if status.st_size == 0:
         raise VideoError(f"{path} is empty.")
