@@ -431,20 +431,20 @@ def _evaluate(
         over = [item for item in shared if _scored(item, variant)]
         accuracies[variant] = estimator.mean(over, [_score(item, variant) for item in over])
     reference = by_kind.get("ordered") or by_kind.get(ORIGINAL)
-    pairs: dict[str, tuple[str | None, str | None]] = {
+    pairs = {
         **{
-            f"kappa_{variant}": (reference, variant)
+            f"kappa_{by_kind[kind]}": (reference, by_kind[kind])
             for kind in ("random", "last", "handpicked", "blind")
-            if (variant := by_kind.get(kind))
+            if kind in by_kind
         },
         "tau": (reference, by_kind.get("shuffled")),
         "rho": (by_kind.get("handpicked"), by_kind.get("random")),
     }
     ratios = {}
-    for measure, (above, below) in pairs.items():
-        if above and below:
-            over = [item for item in shared if _scored(item, above) and _scored(item, below)]
-            ratios[measure] = estimator.gain(over, above, below)
+    for measure, (over_line, below) in pairs.items():
+        if over_line and below:
+            over = [item for item in shared if _scored(item, over_line) and _scored(item, below)]
+            ratios[measure] = estimator.gain(over, over_line, below)
     for variant in (v.name for v in plan.variants if v.order and v.name in variants):
         if reference:
             over = [item for item in shared if _scored(item, variant)]
@@ -508,24 +508,26 @@ class _Estimator:
 
         videos: list[Hashable] = [item.video for item in items]
         found = bootstrap_mean(scores, videos, level=self.level, draws=self.draws)
+        if found.n_clusters == 1:
+            return replace(found, low=0.0, high=1.0)  # one video says nothing of others
         if found.value in (0.0, 1.0):
             width = wilson(int(found.value) * found.n_clusters, found.n_clusters, self.level)
-            return Estimate(
-                found.value, width.low, width.high, self.level, found.n, found.n_clusters
-            )
+            return replace(found, low=width.low, high=width.high)
         return found
 
     def gain(self, items: Sequence[Item], above: str, below: str) -> Estimate:
         """Relative gain of one condition over another."""
         from video_reasoning.metrics.intervals import bootstrap_gain
 
-        return bootstrap_gain(
+        found = bootstrap_gain(
             [_score(item, above) for item in items],
             [_score(item, below) for item in items],
             [item.video for item in items],
             level=self.level,
             draws=self.draws,
         )
+        one = found.n_clusters == 1 and not math.isnan(found.value)
+        return replace(found, low=-1.0, high=math.inf) if one else found
 
     def differences(
         self, items: Sequence[Item], reference: str | None, variants: Sequence[str]
