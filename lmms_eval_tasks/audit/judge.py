@@ -539,11 +539,13 @@ class _Estimator:
         for variant in variants:
             over = [item for item in items if _scored(item, variant)]
             if reference and variant != reference and over:
-                found[variant] = bootstrap_difference(
+                difference = bootstrap_difference(
                     [_score(item, variant) for item in over],
                     [_score(item, reference) for item in over],
                     [item.video for item in over],
                     level=self.level,
                     draws=self.draws,
                 )
+                one = difference.n_clusters == 1
+                found[variant] = replace(difference, low=-1.0, high=1.0) if one else difference
         return found
