@@ -346,7 +346,9 @@ def bootstrap_principles(
         one_stratum = np.zeros(len(sums), dtype=np.int64)
         return _resample(sums, one_stratum, draws, level, seed), len(sums)
 
-    over_shared, over_picked = sums_of(shared), sums_of(picked)
+    over_shared = sums_of(shared)
+    # Where every question has a pick, both are over the same questions and drawn alike.
+    over_picked = over_shared if (picked == shared).all() else sums_of(picked)
 
     def ratio(gain: Gain, above: str, below: str, rows: tuple[Floats, int]) -> Estimate:
         if math.isnan(gain.value):
