@@ -27,10 +27,8 @@ torch = pytest.importorskip("torch")
 transformers = pytest.importorskip("transformers")
 
 
-@pytest.fixture(scope="module")
-def model(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def write_model(folder: Path) -> Path:
     """A folder as the hub has it: CLIP of two small layers, and words of single characters."""
-    folder = tmp_path_factory.mktemp("models") / "tiny-clip"
     folder.mkdir()
     characters = [chr(code) for code in range(33, 127)]
     tokens = [*characters, *(f"{character}</w>" for character in characters)]
@@ -54,6 +52,11 @@ def model(tmp_path_factory: pytest.TempPathFactory) -> Path:
     transformers.CLIPModel(config).save_pretrained(folder)
     transformers.CLIPProcessor(image_processor=images, tokenizer=tokenizer).save_pretrained(folder)
     return folder
+
+
+@pytest.fixture(scope="module")
+def model(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return write_model(tmp_path_factory.mktemp("models") / "tiny-clip")
 
 
 @pytest.fixture(scope="module")

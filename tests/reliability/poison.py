@@ -1,0 +1,39 @@
+"""Work on one video that takes its process along, as a fault in the decoder does."""
+
+from __future__ import annotations
+
+import os
+import time
+from pathlib import Path
+from typing import Any
+
+from video_reasoning.preprocessing import split as splitting
+from video_reasoning.preprocessing.split import SplitRecord
+from video_reasoning.tasks import jobs
+from video_reasoning.tasks.jobs import Checked
+
+ABORTING, HANGING, BREAKING = "1_A_preevent.mp4", "2_A_preevent.mp4", "3_A_preevent.mp4"
+ONCE = "0_C_postevent.mp4"
+FALL = "fall 01.mp4"
+
+
+def check_video(job: tuple[Path, bool]) -> Checked:
+    """As in `prepare`, but for four videos."""
+    path = job[0]
+    if path.name == ABORTING:
+        os.abort()
+    if path.name == HANGING:
+        time.sleep(3600)
+    if path.name == BREAKING:
+        raise ZeroDivisionError("a rate of zero")
+    if path.name == ONCE and not (marker := path.parent / ".once").exists():
+        marker.touch()
+        os.kill(os.getpid(), 9)
+    return jobs.check_video(job)
+
+
+def split_one(job: tuple[Any, ...]) -> SplitRecord:
+    """As in `split`, but for one video."""
+    if Path(job[0]).name == FALL:
+        os.abort()
+    return splitting._split_one(*job)
