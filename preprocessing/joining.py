@@ -7,12 +7,14 @@ black frames stand in the place of the middle part.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Sequence
-from contextlib import ExitStack
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
+
+import av.error
 
 from .encoding import PartEncoder
 from .files import atomic_path
@@ -151,7 +153,9 @@ def _join(parts: Sequence[Path | int], base: Path, target: Path, hidden: int | N
                         if convert is None:
                             convert = Converter(frame, None if same else size)
                             notes += [f"{part.name}: {change}" for change in convert.changes]
-                        encoder.add(convert(frame))
+                        picture = convert(frame)
+                        with _encoded_like(base):
+                            encoder.add(picture)
                     count += 1
             if count == 0:
                 raise VideoError(f"{part} holds no frame that can be decoded.")
@@ -184,6 +188,18 @@ def _join(parts: Sequence[Path | int], base: Path, target: Path, hidden: int | N
         has_audio=track is not None,
         notes=tuple(notes),
     )
+
+
+@contextmanager
+def _encoded_like(base: Path) -> Iterator[None]:
+    """Lay a fault of the encoder to the part that gave it its size and rate."""
+    try:
+        yield
+    except (av.error.FFmpegError, ValueError, OverflowError) as error:
+        reason = getattr(error, "strerror", None) or error
+        raise VideoError(
+            f"{base} has a size or rate with which no clip can be encoded: {reason}."
+        ) from None
 
 
 def _first_frame(path: Path) -> Any:

@@ -159,12 +159,30 @@ def decode_strictly(path: Path, container: Any, stream: Any) -> Iterator[Any]:
             yield frame
     if frames == 0:
         raise VideoError(f"{path} holds no frame that can be decoded.")
-    # Only this family of formats lists every packet in its header. Frames are not compared: an
-    # edit list may hide some of them on purpose.
+    # Only this family of formats lists every packet in its header. An edit list may hide some of
+    # them on purpose, as in a video that was trimmed on a telephone: then all must be counted.
     if container.format.name.startswith("mov") and packets < stream.frames:
-        raise VideoError(
-            f"{path} is truncated: its header promises {stream.frames} frames, {packets} are there."
-        )
+        packets = max(packets, _count_stored(path, stream.index))
+        if packets < stream.frames:
+            raise VideoError(
+                f"{path} is truncated: its header promises {stream.frames} frames, {packets} are "
+                "there."
+            )
+
+
+def _count_stored(path: Path, index: int) -> int:
+    """The packets that a stream of an MP4 file holds, hidden ones too."""
+    options = {"format_whitelist": _FORMATS, "ignore_editlist": "1"}
+    with (
+        reported(path),
+        av.open(
+            os.path.abspath(path),  # noqa: PTH100 - as in `open_video`
+            container_options=options,
+            metadata_errors="ignore",
+        ) as container,
+    ):
+        packets = container.demux(container.streams[index])
+        return sum(bool(packet.size) and not packet.is_corrupt for packet in packets)
 
 
 def probe(path: Path) -> VideoInfo:
@@ -304,7 +322,7 @@ def _standard(rate: Fraction) -> Fraction:
 
 def _reason(error: BaseException) -> str:
     """The words of an error, without number, path and full stop."""
-    if isinstance(error, av.error.InvalidDataError):
+    if isinstance(error, av.error.InvalidDataError | EOFError):
         return _DAMAGED
     text = getattr(error, "strerror", None) or str(error) or type(error).__name__
     return str(text).strip().rstrip(".").replace("\n", " ")
