@@ -70,7 +70,11 @@ def find_tasks(
     from lmms_eval.tasks import TaskManager
 
     folders = [str(path) for path in include_path]
-    manager = TaskManager(include_path=[*folders, str(registry.tasks_path())])
+    logger.disable("lmms_eval")  # it notes every base YAML, which is no task
+    try:
+        manager = TaskManager(include_path=[*folders, str(registry.tasks_path())])
+    finally:
+        logger.enable("lmms_eval")
     found: dict[str, AuditedTask] = {}
     refused: dict[str, str] = {}
     for name in names:
