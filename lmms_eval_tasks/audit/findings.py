@@ -60,6 +60,8 @@ class Finding:
             "id": self.item.id,
             "row": self.item.row,
             "video": self.item.video,
+            "source": self.item.source or None,
+            "shape": self.item.shape or None,
             "reasons": list(self.reasons),
             "wrong_with_frames_in_order": self.wrong_in_order,
             "target": self.item.target,

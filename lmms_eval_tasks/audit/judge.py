@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 import math
+import os
 from collections import Counter
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -41,6 +42,7 @@ class Item:
         target: the right answer as logged.
         options: how many options it has; 0 where they were not found.
         shape: what the task shows, in words; empty where that is not known.
+        source: path of the video's file; empty where the task names none that a condition read.
         scores: condition -> 0..1; None where it was not scored.
         responses: condition -> what the model said.
         problems: condition -> why it could not be shown or scored.
@@ -54,6 +56,7 @@ class Item:
     target: str = ""
     options: int = 0
     shape: str = ""
+    source: str = ""
     scores: dict[str, float | None] = field(default_factory=dict)
     responses: dict[str, str] = field(default_factory=dict)
     problems: dict[str, str] = field(default_factory=dict)
@@ -393,6 +396,8 @@ def _items(answers: Mapping[str, _Answers], metric: str, scale: float) -> list[I
             item.prompt = item.prompt or sample.prompt
             item.target = item.target or sample.target
             item.shape = item.shape or str(audited.get("shape") or "")
+            if audited.get("shape") and os.path.isabs(str(audited.get("video") or "")):
+                item.source = item.source or str(audited["video"])
             item.options = item.options or int(audited.get("options") or 0)
             value, _ = _raw_scores(sample, found.own).get(metric, (None, ""))
             problem = str(audited.get("problem") or sample.problem or "")
