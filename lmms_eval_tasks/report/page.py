@@ -1,17 +1,13 @@
-"""The report as one page of HTML: no script, nothing fetched, every text escaped.
+"""The report as one page of HTML: no script, nothing fetched, every text escaped."""
 
-Text becomes markup only through :func:`tag`, which escapes whatever is not markup already. So a
-response that holds a script shows as the text that it is.
-"""
-
-# The marks of the plots, and minus and multiplication signs:
+# Greek letters, minus and multiplication signs:
 # ruff: noqa: RUF001
 
 from __future__ import annotations
 
 import html
 import string
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from importlib import resources
 from pathlib import Path
 
@@ -19,13 +15,23 @@ from video_reasoning.tasks.report import facts
 from video_reasoning.tasks.report.build import Report, headline, verdict
 from video_reasoning.tasks.report.gallery import Example, Verdict
 from video_reasoning.tasks.report.gather import TaskLog
+from video_reasoning.tasks.report.markup import (
+    Content,
+    Markup,
+    breakable,
+    figure,
+    mark,
+    scrolled,
+    sound,
+    table_row,
+    tag,
+)
 from video_reasoning.tasks.report.numbers import BREAKDOWNS, RATIOS, UNITS, Number, TaskNumbers
 from video_reasoning.tasks.report.plots import (
     Line,
     Plot,
     Point,
     Strip,
-    colour,
     forest,
     frame_sweep,
     standing,
@@ -33,8 +39,6 @@ from video_reasoning.tasks.report.plots import (
 from video_reasoning.tasks.report.tables import Cell, Grid, interval, label, percent, run_key, shown
 
 __all__ = ["page"]
-
-_MARKS = ("●", "■", "▲", "◆", "▼", "✚")
 
 _BENCHMARKS = {
     "blackswan": "BlackSwanSuite",
@@ -53,52 +57,6 @@ _KINDS = {
 }
 
 
-class Markup(str):
-    """Text that is markup already."""
-
-
-Content = str | Markup | Iterable["Content"] | None
-
-
-def tag(name: str, *content: Content, **attributes: object) -> Markup:
-    """An element; texts and attribute values are escaped.
-
-    Args:
-        name: of the element.
-        content: markup stays as it is, text is escaped, lists are joined, None is nothing.
-        attributes: ``class_`` and the like lose their underscore; None leaves one out.
-    """
-    written = "".join(
-        f' {key.rstrip("_").replace("_", "-")}="{html.escape(_sound(str(value)))}"'
-        for key, value in attributes.items()
-        if value is not None
-    )
-    if name in ("img", "meta", "br"):
-        return Markup(f"<{name}{written}>")
-    return Markup(f"<{name}{written}>{_inner(content)}</{name}>")
-
-
-def _inner(content: Content) -> str:
-    if content is None:
-        return ""
-    if isinstance(content, Markup):
-        return content
-    if isinstance(content, str):
-        return html.escape(_sound(content))
-    return "".join(_inner(part) for part in content)
-
-
-def _sound(text: str) -> str:
-    """Without halves of letters and control characters, which no page may hold."""
-    text = text.encode("utf-8", "backslashreplace").decode("utf-8")
-    return "".join(
-        letter
-        if letter in "\n\t" or (letter >= " " and not "\x7f" <= letter <= "\x9f")
-        else "\ufffd"
-        for letter in text
-    )
-
-
 def page(report: Report) -> str:
     """The whole page."""
     title = f"Video reasoning: {', '.join(report.names.values())}"
@@ -112,7 +70,7 @@ def page(report: Report) -> str:
     ]
     template = resources.files("video_reasoning.tasks.report") / "template.html"
     return string.Template(template.read_text(encoding="utf-8")).substitute(
-        title=html.escape(_sound(title)), body="\n".join(body)
+        title=html.escape(sound(title)), body="\n".join(body)
     )
 
 
@@ -134,32 +92,15 @@ def _head(report: Report, benchmarks: Sequence[str]) -> Markup:
 
 def _legend(report: Report) -> Markup:
     marks = [
-        tag("span", _mark(place), " ", name) for place, name in enumerate(report.names.values())
+        tag("span", mark(place), " ", name) for place, name in enumerate(report.names.values())
     ]
     return tag("div", marks, class_="legend")
 
 
-def _mark(place: int) -> Markup:
-    return tag("span", _MARKS[place % len(_MARKS)], class_="mark", style=f"color:{colour(place)}")
-
-
 def _run(report: Report, each: TaskNumbers) -> Markup:
     """A run's mark and name."""
-    name = _breakable(report.name(each))
-    return Markup(f"{_mark(report.place(each))}\u00a0{name}")
-
-
-def _table(head: Sequence[Content], rows: Iterable[Markup]) -> Markup:
-    header = tag("thead", tag("tr", [tag("th", text, scope="col") for text in head]))
-    return tag("div", tag("table", header, tag("tbody", list(rows))), class_="scroll", tabindex="0")
-
-
-def _row(first: Content, cells: Iterable[Content], kind: str | None = None) -> Markup:
-    shown_cells = [
-        cell if isinstance(cell, Markup) and cell.startswith("<td") else tag("td", cell)
-        for cell in cells
-    ]
-    return tag("tr", tag("th", first, scope="row"), shown_cells, class_=kind)
+    name = breakable(report.name(each))
+    return Markup(f"{mark(report.place(each))}\u00a0{name}")
 
 
 # In short
@@ -191,9 +132,9 @@ def _short(report: Report) -> Markup:
             _count(counts["missing"]),
             _count(counts.get("skipped rows")),
         ]
-        link = tag("a", _breakable(each.log.task), href=f"#task-{each.log.task}")
+        link = tag("a", breakable(each.log.task), href=f"#task-{each.log.task}")
         run = tag("div", _run(report, each))
-        rows.append(_row([link, run], cells))
+        rows.append(table_row([link, run], cells))
     head = (
         "Task and run",
         "Measured",
@@ -231,11 +172,6 @@ def _short(report: Report) -> Markup:
         _problems(report),
         id="short",
     )
-
-
-def _breakable(name: str) -> Markup:
-    """A name that a narrow column may break after its underscores."""
-    return Markup(_inner(name).replace("_", "_<wbr>"))
 
 
 def _count(number: int | None) -> str:
@@ -292,10 +228,10 @@ def _benchmark(report: Report, name: str) -> Markup:
 def _grid(report: Report, grid: Grid) -> Markup:
     warnings = [tag("p", text, class_="warn") for text in grid.warnings]
     if grid.upright:
-        body = _table(
+        body = scrolled(
             ["", *grid.head],
             [
-                _row(_breakable(row.label), [_cell(cell) for cell in row.cells], row.kind)
+                table_row(breakable(row.label), [_cell(cell) for cell in row.cells], row.kind)
                 for row in grid.rows
             ],
         )
@@ -304,12 +240,12 @@ def _grid(report: Report, grid: Grid) -> Markup:
             "tr",
             tag("th", ""),
             [
-                tag("th", _breakable(text), scope="col", class_=kind if kind == "run" else None)
+                tag("th", breakable(text), scope="col", class_=kind if kind == "run" else None)
                 for text, kind in zip(grid.head, grid.kinds, strict=True)
             ],
         )
         rows = [
-            _row(
+            table_row(
                 row.label,
                 [
                     _cell(cell, "run" if kind == "run" else None)
@@ -331,7 +267,7 @@ def _grid(report: Report, grid: Grid) -> Markup:
         tag("h3", grid.title, id=grid.key),
         tag("p", f"Source of the printed numbers: {grid.source}. {grid.note}", class_="soft"),
         warnings,
-        tag("div", body, _figure(plot), class_="beside") if plot else body,
+        tag("div", body, figure(plot), class_="beside") if plot else body,
     )
 
 
@@ -391,14 +327,6 @@ def _point(report: Report, number: Number) -> Point | None:
     return Point(place, 100 * number.value, low, high)
 
 
-def _figure(plot: Plot) -> Markup:
-    return tag(
-        "figure",
-        tag("figcaption", plot.title),
-        tag("img", src=plot.uri, alt=plot.description),
-    )
-
-
 def _task(report: Report, task: str, runs: Sequence[TaskNumbers]) -> Markup:
     plots = [plot for plot in (*_breakdowns(report, runs), _sweep(report, runs)) if plot]
     paired = _paired(report, runs)
@@ -406,7 +334,7 @@ def _task(report: Report, task: str, runs: Sequence[TaskNumbers]) -> Markup:
         "section",
         tag("h3", task),
         _counts(report, runs),
-        tag("div", [_figure(plot) for plot in plots], class_="plots") if plots else None,
+        tag("div", [figure(plot) for plot in plots], class_="plots") if plots else None,
         paired,
         _rules(report, runs),
         _all_numbers(report, runs),
@@ -445,13 +373,13 @@ def _counts(report: Report, runs: Sequence[TaskNumbers]) -> Markup:
         or (key in _ALWAYS and any(key in each.counts for each in runs))
     ]
     rows = [
-        _row(
+        table_row(
             _run(report, each),
             [_count(each.counts.get(key)) for key, _ in used],
         )
         for each in runs
     ]
-    return _table(["Items", *(name for _, name in used)], rows)
+    return scrolled(["Items", *(name for _, name in used)], rows)
 
 
 def _breakdowns(report: Report, runs: Sequence[TaskNumbers]) -> list[Plot]:
@@ -567,10 +495,12 @@ def _paired(report: Report, runs: Sequence[TaskNumbers]) -> Markup | None:
     rows = []
     for name in names:
         values = [each.paired.get(name) for each in runs]
-        rows.append(_row(name, [percent(None if v is None else float(v)) for v in values]))
+        rows.append(table_row(name, [percent(None if v is None else float(v)) for v in values]))
     guessed = [each.chance_paired for each in runs]
     if any(value is not None for value in guessed):
-        rows.append(_row("guessing both right", [percent(value) for value in guessed], "guess"))
+        rows.append(
+            table_row("guessing both right", [percent(value) for value in guessed], "guess")
+        )
     head = [
         "Pairs, percent",
         *(_run(report, each) for each in runs),
@@ -584,7 +514,7 @@ def _paired(report: Report, runs: Sequence[TaskNumbers]) -> Markup | None:
             "guesses seldom does. k is the share that it must know, if it guesses the rest.",
             class_="soft",
         ),
-        _table(head, rows),
+        scrolled(head, rows),
     )
 
 
@@ -601,12 +531,12 @@ def _rules(report: Report, runs: Sequence[TaskNumbers]) -> Markup | None:
             part = count / total if total else 0
             bar = tag("span", "", class_="bar", style=f"width:{3.5 * part:.2f}em")
             cells.append(tag("td", bar if count else None, f"{count:,} ({part:.0%})"))
-        rows.append(_row(rule, cells))
+        rows.append(table_row(rule, cells))
     head = ["Rule", *(_run(report, each) for each in runs)]
     return tag(
         "details",
         tag("summary", "How answers were read from the responses"),
-        _table(head, rows),
+        scrolled(head, rows),
     )
 
 
@@ -628,7 +558,7 @@ def _all_numbers(report: Report, runs: Sequence[TaskNumbers]) -> Markup:
                 tag("td", number.method, class_="text wide"),
             ]
             name = label(number.name) if number.name in RATIOS else number.name
-            rows.append(_row(name, cells))
+            rows.append(table_row(name, cells))
         head = (
             "Number",
             "Of",
@@ -646,7 +576,7 @@ def _all_numbers(report: Report, runs: Sequence[TaskNumbers]) -> Markup:
             for place, name in enumerate(head)
         ]
         parts += [
-            tag("p", _mark(report.place(each)), " ", report.name(each), ", from ", _path(each.log)),
+            tag("p", mark(report.place(each)), " ", report.name(each), ", from ", _path(each.log)),
             tag(
                 "div",
                 tag("table", tag("thead", tag("tr", header)), tag("tbody", rows)),
@@ -720,7 +650,7 @@ def _verdict(report: Report, each: Verdict) -> Markup:
         f" {label(name)} {value if name in UNITS else 100 * value:.2f}"
         for name, value in item.values.items()
     )
-    who: list[Content] = [_mark(place), " "]
+    who: list[Content] = [mark(place), " "]
     if len(report.names) > 1:
         who += [report.names[each.run], " "]
     return tag(
@@ -747,7 +677,7 @@ def _what_was_run(report: Report) -> Markup:
     parts: list[Content] = [tag("h2", "What was run")]
     runs = {run_key(log.run): log.run for log in report.logs}
     for place, (key, name) in enumerate(report.names.items()):
-        parts += [tag("h3", _mark(place), " ", name), _list(facts.run_facts(runs[key]))]
+        parts += [tag("h3", mark(place), " ", name), _list(facts.run_facts(runs[key]))]
         for each in report.found:
             if run_key(each.log.run) == key:
                 parts.append(
