@@ -23,6 +23,7 @@ import yaml
 
 from video_reasoning.preprocessing.files import atomic_path
 from video_reasoning.tasks.errors import UserError
+from video_reasoning.tasks.written import loads, read_text
 
 __all__ = [
     "Annotation",
@@ -166,19 +167,19 @@ def read_annotations(path: Path) -> Iterator[tuple[str, object]]:
         BuildError: if the file cannot be read.
     """
     try:
-        content = path.read_bytes().decode("utf-8-sig")
+        content = read_text(path)
     except (OSError, UnicodeDecodeError) as error:
         raise BuildError(f"The annotations {path} cannot be read ({error}).") from error
     if path.suffix.lower() == ".jsonl":
         for number, line in enumerate(content.split("\n"), start=1):
             if line.strip():
                 try:
-                    yield f"line {number}", json.loads(line)
+                    yield f"line {number}", loads(line)
                 except (ValueError, RecursionError) as error:
                     yield f"line {number}", f"it is not readable JSON ({error})"
         return
     try:
-        entries = json.loads(content)
+        entries = loads(content)
     except (ValueError, RecursionError) as error:
         raise BuildError(f"{path} is not readable JSON ({error}).") from error
     if not isinstance(entries, list):

@@ -11,11 +11,11 @@ This module is imported before anything heavy: it needs the standard library.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from pathlib import Path
 
 from video_reasoning.tasks.errors import ReleaseError
+from video_reasoning.tasks.written import loads, read_text
 
 COLUMNS = ("p_preevent", "p_postevent", "pc_comp")
 """What V_pre shows, what V_post shows, and how the two differ; each completes a sentence."""
@@ -60,7 +60,7 @@ def read_captions(path: Path) -> tuple[Captions, list[str]]:
         ReleaseError: if the file cannot be read or holds no caption.
     """
     try:
-        content = path.read_bytes().decode("utf-8-sig")
+        content = read_text(path)
     except (OSError, UnicodeDecodeError) as error:
         raise ReleaseError(f"The captions {path} cannot be read ({error}).") from error
     captions: Captions = {}
@@ -88,7 +88,7 @@ def read_captions(path: Path) -> tuple[Captions, list[str]]:
 
 def _line(line: str) -> tuple[str, dict[str, str]]:
     try:
-        row = json.loads(line)
+        row = loads(line)
     except (ValueError, RecursionError) as error:
         raise ValueError(f"it is not readable JSON ({error})") from None
     if not isinstance(row, dict):

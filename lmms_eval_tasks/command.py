@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import sys
 
 from video_reasoning.tasks import interrupts
@@ -13,6 +14,10 @@ def main() -> None:
 
     SIGTERM, by which a batch system takes a machine back, gives 143.
     """
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            # A file's name may hold bytes that are no text; printing it must not end a command.
+            stream.reconfigure(errors="backslashreplace")
     with interrupts.heard() as signals:
         # A word in front of the command's name can only be an option of the program's own.
         command = next((word for word in sys.argv[1:] if not word.startswith("-")), "")

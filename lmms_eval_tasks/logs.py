@@ -24,6 +24,7 @@ from typing import Any
 from loguru import logger
 
 from video_reasoning.tasks.errors import UserError
+from video_reasoning.tasks.written import is_regular, loads, read_bytes
 
 __all__ = [
     "LogError",
@@ -243,7 +244,7 @@ def _in_folder(folder: Path) -> list[Run]:
     orphans: dict[tuple[Path, str], dict[str, TaskResult]] = {}
     for path in sorted(folder.rglob("*_samples_*.jsonl")):
         match = _SAMPLES.match(path.name)
-        if match and path not in claimed:
+        if match and path not in claimed and is_regular(path):
             tasks = orphans.setdefault((path.parent, match["date"]), {})
             tasks[match["task"]] = TaskResult(samples=path)
     runs.extend(
@@ -274,7 +275,7 @@ def _newest(runs: Sequence[Run]) -> list[Run]:
 
 def _from_results(path: Path) -> Run:
     try:
-        content = json.loads(path.read_bytes())
+        content = loads(read_bytes(path))
     except (OSError, ValueError, RecursionError) as error:
         raise LogError(
             f"The results file {path} cannot be read ({error}); "
@@ -288,7 +289,7 @@ def _from_results(path: Path) -> Run:
     logs = {
         found["task"]: log
         for log in path.parent.glob(f"{_escaped(date)}_samples_*.jsonl")
-        if (found := _SAMPLES.match(log.name)) and found["date"] == date
+        if (found := _SAMPLES.match(log.name)) and found["date"] == date and is_regular(log)
     }
     tasks, groups = {}, {}
     for name, entry in content["results"].items():
@@ -391,7 +392,7 @@ def read_samples(path: Path, odd: OddLines | None = None) -> Iterator[Sample]:
                 if not line.strip():
                     continue
                 try:
-                    sample = _sample(number, json.loads(line))
+                    sample = _sample(number, loads(line))
                 except (ValueError, RecursionError) as error:
                     left_out.add(number, _reason(error))
                     continue
@@ -407,7 +408,7 @@ def read_samples(path: Path, odd: OddLines | None = None) -> Iterator[Sample]:
 
 
 def _reason(error: Exception) -> str:
-    if isinstance(error, (json.JSONDecodeError, UnicodeDecodeError, RecursionError)):
+    if isinstance(error, (json.JSONDecodeError, UnicodeDecodeError)):
         return "it is not readable JSON, perhaps cut short"
     return str(error)
 

@@ -20,6 +20,7 @@ from typing import Any
 from video_reasoning.preprocessing.files import atomic_path
 from video_reasoning.tasks import store
 from video_reasoning.tasks.errors import UserError
+from video_reasoning.tasks.written import loads, read_text
 
 AUTOMATIC = "automatic:"
 """How the name of an annotator that is a model begins."""
@@ -73,7 +74,7 @@ def read_installed(benchmark: str, store_home: Path | None = None) -> dict[str, 
     """
     path = picks_file(benchmark, store_home)
     try:
-        lines = path.read_text(encoding="utf-8").split("\n")
+        lines = read_text(path).split("\n")
     except FileNotFoundError:
         return {}
     except (OSError, ValueError) as error:
@@ -83,8 +84,8 @@ def read_installed(benchmark: str, store_home: Path | None = None) -> dict[str, 
         if not line.strip():
             continue
         try:
-            pick = _parse(json.loads(line))
-        except (ValueError, RecursionError) as error:
+            pick = _parse(loads(line))
+        except ValueError as error:
             raise PicksError(f"Line {number} of {path} is no pick ({error}); {_AGAIN}.") from None
         if pick.id in picks:
             raise PicksError(f"Line {number} of {path} picks for {pick.id} again; {_AGAIN}.")

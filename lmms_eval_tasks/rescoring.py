@@ -22,6 +22,7 @@ from video_reasoning.tasks import text_models
 from video_reasoning.tasks.errors import UserError
 from video_reasoning.tasks.logs import OddLines, Run, find_runs, read_samples
 from video_reasoning.tasks.text_models import Kind
+from video_reasoning.tasks.written import loads, read_text
 
 __all__ = ["METRICS", "TaskScores", "score_runs"]
 
@@ -244,12 +245,12 @@ def _read_lines(file: Path) -> dict[str, dict[str, Any]]:
     """Id -> line of an earlier scores file; a line that cannot be read is computed again."""
     lines: dict[str, dict[str, Any]] = {}
     try:
-        content = file.read_text(encoding="utf-8")
+        content = read_text(file)
     except (FileNotFoundError, UnicodeDecodeError):
         return lines
     for text in content.split("\n"):
         try:
-            line = json.loads(text) if text.strip() else None
+            line = loads(text) if text.strip() else None
         except (ValueError, RecursionError):
             continue
         if isinstance(line, dict) and isinstance(line.get("id"), str):
@@ -268,7 +269,7 @@ def _write_summary(file: Path, task: str, metrics: dict[str, dict[str, Any]]) ->
     if not metrics:
         return
     try:
-        summary = json.loads(file.read_text(encoding="utf-8"))
+        summary = loads(read_text(file))
         tasks = summary["tasks"]
         tasks[task] = {**tasks.get(task, {}), **metrics}
     except (FileNotFoundError, ValueError, KeyError, TypeError, AttributeError):

@@ -20,7 +20,6 @@ This module is imported before anything heavy: it needs the standard library and
 
 from __future__ import annotations
 
-import json
 import os
 from collections.abc import Mapping
 from pathlib import Path
@@ -29,6 +28,7 @@ from typing import Any
 import platformdirs
 
 from video_reasoning.tasks.errors import StoreError
+from video_reasoning.tasks.written import loads, read_text
 
 HOME_VARIABLE = "VIDEO_REASONING_HOME"
 """Environment variable that names the store's folder."""
@@ -95,7 +95,7 @@ def read_manifest(benchmark: str, store_home: Path | None = None) -> dict[str, A
     """
     path = manifest_file(benchmark, store_home)
     try:
-        manifest = json.loads(path.read_text(encoding="utf-8"))
+        manifest = loads(read_text(path))
     except FileNotFoundError:
         return None
     except (OSError, ValueError, RecursionError) as error:

@@ -26,6 +26,7 @@ from video_reasoning.preprocessing.files import atomic_path
 from video_reasoning.tasks.errors import UserError
 from video_reasoning.tasks.logs import OddLines, Run, find_runs, read_samples
 from video_reasoning.tasks.questions import load_questions, questions_of
+from video_reasoning.tasks.written import loads, read_text
 
 __all__ = [
     "NO_OPTION",
@@ -404,8 +405,8 @@ def score_submission(
         SubmissionError: if the file cannot be read, or answers what the key does not hold.
     """
     try:
-        content = file.read_text(encoding="utf-8")
-        lines = [json.loads(line) for line in content.split("\n") if line.strip()]
+        content = read_text(file)
+        lines = [loads(line) for line in content.split("\n") if line.strip()]
         rows = lines if lines and "row_id" in lines[0] else None
     except OSError as error:
         raise SubmissionError(f"{file} cannot be read ({error}).") from error
@@ -418,7 +419,7 @@ def score_submission(
 
 def _object(file: Path, content: str) -> dict[str, Any]:
     try:
-        answers = json.loads(content)
+        answers = loads(content)
     except (ValueError, RecursionError) as error:
         raise SubmissionError(f"{file} is neither JSON nor JSON Lines ({error}).") from error
     if not isinstance(answers, dict):

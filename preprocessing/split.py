@@ -21,7 +21,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from fractions import Fraction
 from pathlib import Path
-from typing import Any, Literal, get_args
+from typing import Any, Literal, TypeVar, get_args
 
 from .encoding import Part, PartEncoder
 from .files import atomic_path, content_id, exclusive, remove_leftovers
@@ -72,6 +72,8 @@ VIDEO_SUFFIXES = (".mp4", ".mkv", ".webm", ".avi", ".mov", ".m4v", ".flv", ".mpg
 # Decoded frames up to this size wait in memory for their encoding; larger videos are decoded
 # twice. 256 MiB are 10 s of 848x480 at 40 frames a second.
 _KEPT_BYTES = 256 * 1024 * 1024
+
+_Entry = TypeVar("_Entry")
 
 # A packet's duration is a 32-bit number.
 _MOST_TICKS = 2**31 - 1
@@ -608,12 +610,16 @@ def find_videos(folder: Path) -> dict[int, Path]:
     return {number: folder / name for number, name in enumerate(found, start=1)}
 
 
-def read_transition_times(source: Path | Mapping[str, Any]) -> dict[str, tuple[float, ...]]:
+def read_transition_times(
+    source: Path | Mapping[str, Any], odd: dict[str, str] | None = None
+) -> dict[str, tuple[float, ...]]:
     """Read the annotators' event times as Oops! publishes them.
 
     Args:
         source: The file `transition_times.json` (name -> {"t": [seconds, ...]}), or its content.
             A plain list of seconds in place of the inner object is understood too.
+        odd: Filled with the names whose times cannot be read, and why; None to refuse the whole
+            file because of one.
 
     Returns:
         Seconds by name, as they stand there (0 and less mean that no event was found).
@@ -627,20 +633,31 @@ def read_transition_times(source: Path | Mapping[str, Any]) -> dict[str, tuple[f
     place = "the event times"
     if isinstance(source, Path):
         place = str(source)
+        if source.exists() and not source.is_file():
+            raise ValueError(f"{source} is no regular file: give the file of the event times.")
         try:
             content = json.loads(source.read_text(encoding="utf-8-sig"))
-        except (json.JSONDecodeError, UnicodeDecodeError) as error:
+        except (ValueError, RecursionError) as error:
             raise ValueError(f"{source} is no JSON text: {error}.") from None
     if not isinstance(content, Mapping):
         raise ValueError(f"{place} must map each video's name to its times.")
     result = {}
     for name, entry in content.items():
         times = entry.get("t") if isinstance(entry, Mapping) else entry
+        problem = ""
         if not isinstance(times, Sequence) or isinstance(times, str):
-            raise ValueError(f"{place}: the entry '{name}' has no list of times under 't'.")
-        if not all(isinstance(time, int | float) for time in times):
-            raise ValueError(f"{place}: a time of '{name}' is no number.")
-        result[str(name)] = tuple(float(time) for time in times)
+            problem = f"the entry '{name}' has no list of times under 't'"
+        elif not all(isinstance(time, int | float) for time in times):
+            problem = f"a time of '{name}' is no number"
+        else:
+            try:
+                result[str(name)] = tuple(float(time) for time in times)
+            except OverflowError:
+                problem = f"a time of '{name}' is too large"
+        if problem and odd is None:
+            raise ValueError(f"{place}: {problem}.")
+        if problem and odd is not None:
+            odd[str(name)] = problem
     return result
 
 
@@ -698,17 +715,19 @@ def split_folder(
     """
     _check_variant(variant)
     numbered = find_videos(videos)
-    times = read_transition_times(transition_times)
+    odd: dict[str, str] = {}
+    times = read_transition_times(transition_times, odd)
     with exclusive(out / f".{MANIFEST}.lock", remove=True):
         remove_leftovers(out)
         team = Workers(workers, engine, engine_address, isolate=isolate, shared=out)
-        return _split_all(videos, numbered, times, out, variant, team, resume, progress)
+        entries: dict[str, tuple[float, ...] | str] = {**odd, **times}
+        return _split_all(videos, numbered, entries, out, variant, team, resume, progress)
 
 
 def _split_all(
     videos: Path,
     numbered: Mapping[int, Path],
-    times: Mapping[str, tuple[float, ...]],
+    times: Mapping[str, tuple[float, ...] | str],
     out: Path,
     variant: Variant,
     team: Workers,
@@ -723,7 +742,10 @@ def _split_all(
     waiting = []
     for number, path in numbered.items():
         name = path.relative_to(videos).as_posix()
-        annotated = _find_times(name, times)
+        annotated = _find(name, times)
+        if isinstance(annotated, str):  # why its times cannot be read
+            done[number] = SplitRecord(name, number, "discarded", annotated, variant=variant)
+            continue
         record = former.get(number)
         if record is not None and _still_holds(record, name, path, annotated, variant, out):
             done[number] = record
@@ -816,10 +838,11 @@ def _journal(path: Path) -> Iterator[Callable[[str], None]]:
         yield write
 
 
-def _find_times(name: str, times: Mapping[str, tuple[float, ...]]) -> tuple[float, ...] | None:
+def _find(name: str, entries: Mapping[str, _Entry]) -> _Entry | None:
+    """What a file says of a video, whose name it may have with or without suffix and folder."""
     path = Path(name)
     keys = (name, path.name, str(path.with_suffix("")), path.stem)
-    return next((times[key] for key in keys if key in times), None)
+    return next((entries[key] for key in keys if key in entries), None)
 
 
 def _still_holds(
@@ -865,10 +888,9 @@ def _read_records(path: Path) -> dict[int, SplitRecord]:
 
 
 def _read_lines(path: Path) -> Iterator[dict[str, Any]]:
-    try:
-        text = path.read_text(encoding="utf-8", errors="replace")
-    except FileNotFoundError:
+    if not path.is_file():
         return
+    text = path.read_text(encoding="utf-8", errors="replace")
     for line in text.splitlines():
         with contextlib.suppress(json.JSONDecodeError):
             entry = json.loads(line)

@@ -19,6 +19,7 @@ import yaml
 
 from video_reasoning.tasks import store
 from video_reasoning.tasks.errors import UserError
+from video_reasoning.tasks.written import read_text
 
 REPOSITORY_VARIABLE = "VIDEO_REASONING_CAUSALVQA_REPOSITORY"
 """Environment variable that names a checkout of the authors' repository."""
@@ -99,8 +100,8 @@ def read(repository: Path) -> str:
     """
     path = repository / TEMPLATE
     try:
-        loaded = yaml.load(path.read_text(encoding="utf-8"), _Loader)
-    except (OSError, ValueError, yaml.YAMLError) as error:
+        loaded = yaml.load(read_text(path), _Loader)
+    except (OSError, ValueError, RecursionError, yaml.YAMLError) as error:
         raise PromptError(
             f"The authors' prompt cannot be read from {path} ({error}); name the folder of a "
             "checkout of the CausalVQA repository."

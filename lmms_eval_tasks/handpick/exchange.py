@@ -15,6 +15,7 @@ from video_reasoning.tasks.handpick.frames import count_frames, has_frames
 from video_reasoning.tasks.handpick.items import Item
 from video_reasoning.tasks.handpick.record import Decision, clean_annotator, clean_reason
 from video_reasoning.tasks.picks import Pick, PicksError, is_automatic, write_picks
+from video_reasoning.tasks.written import read_text
 
 COLUMNS = ("annotator", "id", "frame", "n_frames", "seconds", "skip")
 """Columns of the CSV; only ``id`` and one of ``frame`` and ``skip`` must be there to import."""
@@ -71,7 +72,7 @@ def import_csv(path: Path, items: Mapping[str, Item], annotator: str | None = No
         PicksError: if the file cannot be read as such a table.
     """
     try:
-        text = path.read_text(encoding="utf-8-sig")
+        text = read_text(path)
     except OSError as error:
         raise PicksError(f"{path} cannot be read: {error.strerror}.") from None
     except ValueError:

@@ -27,6 +27,7 @@ from typing import Any
 
 from video_reasoning.preprocessing.files import lock
 from video_reasoning.tasks.picks import AUTOMATIC, PicksError, is_automatic
+from video_reasoning.tasks.written import is_regular
 
 LONGEST_NAME = 64
 """Characters of an annotator's name."""
@@ -136,6 +137,8 @@ class PickLog:
             PicksError: if the file cannot be read, or holds picks of another benchmark.
         """
         with self._mutex:
+            if self.path.exists() and not is_regular(self.path):
+                raise PicksError(f"{self.path} cannot be read: it is no regular file.")
             try:
                 with self.path.open("rb") as file:
                     if os.fstat(file.fileno()).st_size < self._offset:

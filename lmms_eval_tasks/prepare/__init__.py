@@ -28,6 +28,7 @@ import pyarrow.parquet as pq
 
 from video_reasoning.preprocessing.files import Busy, atomic_path, exclusive, remove_leftovers
 from video_reasoning.preprocessing.joining import joined_name
+from video_reasoning.preprocessing.video import VideoError, check_file
 from video_reasoning.preprocessing.workers import EngineError, Lost, Workers
 from video_reasoning.tasks import store
 from video_reasoning.tasks.causalvqa import prompt
@@ -39,6 +40,7 @@ from video_reasoning.tasks.prepare.hub import fetch, fetched_from
 from video_reasoning.tasks.prepare.records import Footage, Item, Joined, Parsed
 from video_reasoning.tasks.prepare.source import Release
 from video_reasoning.tasks.progress import Progress
+from video_reasoning.tasks.written import is_regular
 
 __all__ = ["Progress", "prepare"]
 
@@ -218,7 +220,9 @@ class _Work:
         }
         with atomic_path(store.manifest_file(benchmark, self.folder.parent)) as temporary:
             temporary.write_text(
-                json.dumps(manifest, indent=2, ensure_ascii=False) + "\n", encoding="utf-8"
+                json.dumps(manifest, indent=2, ensure_ascii=False) + "\n",
+                encoding="utf-8",
+                errors="backslashreplace",  # a name that is no text, as JSON writes it
             )
         return manifest
 
@@ -242,15 +246,26 @@ class _Work:
                 unplaced[name] = Checked(part.problem)
                 continue
             try:
+                if not is_regular(part.file):  # opening a pipe would wait for ever
+                    check_file(part.file)
                 # A copy that fails would not say which side it was.
                 with part.file.open("rb"):
                     pass
+            except VideoError as error:
+                unplaced[name] = Checked(str(error).replace(str(part.file), name))
+                continue
             except (OSError, ValueError) as error:
                 reason = getattr(error, "strerror", None) or str(error)
                 unplaced[name] = Checked(f"{name} cannot be read: {reason}.")
                 continue
-            placed[name] = self.folder / "videos" / name
-            _link_or_copy(part.file, placed[name])
+            target = self.folder / "videos" / name
+            try:
+                _link_or_copy(part.file, target)
+            except (NotADirectoryError, IsADirectoryError, FileExistsError) as error:
+                # One video is called as another one's folder.
+                unplaced[name] = Checked(f"{name} cannot be placed: {error.strerror}.")
+                continue
+            placed[name] = target
         return placed, unplaced
 
     def _check(self, placed: dict[str, Path], joined: AbstractSet[str]) -> dict[str, Checked]:

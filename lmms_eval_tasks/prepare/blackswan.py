@@ -8,8 +8,6 @@ releases: :data:`NAMES` is the one table of those that are accepted.
 
 from __future__ import annotations
 
-import csv
-import json
 from collections.abc import Iterable, Mapping
 from pathlib import Path, PurePosixPath
 from typing import Any
@@ -26,10 +24,14 @@ from video_reasoning.tasks.prepare.records import (
     OddRow,
     Parsed,
     index,
+    name_of,
+    path_of,
+    shortened,
     text,
     texts,
 )
 from video_reasoning.tasks.prepare.source import Release, is_archive, unpack
+from video_reasoning.tasks.written import loads, read_text, table
 
 NAMES: Mapping[str, tuple[str, ...]] = {
     "id": ("q_id", "qid", "question_id", "id"),
@@ -128,19 +130,19 @@ def read(release: Release) -> Parsed:
 def _rows(path: Path) -> Iterable[tuple[str, object]]:
     """Rows of a table with the place where each stands; an unreadable row is a text."""
     try:
-        content = path.read_bytes().decode("utf-8-sig")
+        content = read_text(path)
     except (OSError, UnicodeDecodeError) as error:
         raise ReleaseError(f"{path} is not UTF-8 text ({error}); fetch it again.") from error
     if path.suffix.lower() == ".csv":
-        for line, row in enumerate(csv.DictReader(content.splitlines(keepends=True)), start=1):
+        for line, row in table(content)[1]:
             yield f"{path.name} row {line}", row
         return
     if path.suffix.lower() == ".json":
         try:
-            table = json.loads(content)
+            held = loads(content)
         except (ValueError, RecursionError) as error:
             raise ReleaseError(f"{path} is not readable JSON ({error}).") from error
-        entries = list(table.values()) if isinstance(table, dict) else table
+        entries = list(held.values()) if isinstance(held, dict) else held
         if not isinstance(entries, list):
             raise ReleaseError(f"{path} does not hold a list of questions.")
         yield from ((f"{path.name} entry {n}", entry) for n, entry in enumerate(entries, start=1))
@@ -149,7 +151,7 @@ def _rows(path: Path) -> Iterable[tuple[str, object]]:
     for line, written in enumerate(content.split("\n"), start=1):
         if written.strip():
             try:
-                yield f"{path.name} line {line}", json.loads(written)
+                yield f"{path.name} line {line}", loads(written)
             except (ValueError, RecursionError) as error:
                 yield f"{path.name} line {line}", f"it is not readable JSON ({error})"
 
@@ -215,11 +217,11 @@ def _read_table(
             task = f"{text(named, 'task').lower()}_{kind}"
             if task not in TASKS:
                 known, task = task, ""
-                raise OddRow(f"there is no task {known}")
+                raise OddRow(f"there is no task {shortened(known)}")
             parsed.items.append(_item(task, kind, split, named, clips.beside(path)))
         except OddRow as reason:
             identity = _first(row, NAMES["id"]) if isinstance(row, dict) else None
-            place = f"{where} (q_id {identity})" if identity is not None else where
+            place = f"{where} (q_id {shortened(identity)})" if identity is not None else where
             parsed.skip(split, task, place, str(reason))
 
 
@@ -228,7 +230,7 @@ def _first(row: Mapping[str, Any], names: Iterable[str]) -> Any:
 
 
 def _item(task: str, kind: str, split: str, row: Mapping[str, Any], clips: _Beside) -> Item:
-    question_id = text(row, "id")
+    question_id = name_of(row, "id")
     options: list[str] = []
     references: list[str] = []
     hypothesis = answer = ""
@@ -245,7 +247,7 @@ def _item(task: str, kind: str, split: str, row: Mapping[str, Any], clips: _Besi
         references = texts([given] if isinstance(given, str) else given, "references", least=1)
     difficulty = text(row, "difficulty", default="").lower()
     if difficulty and difficulty not in _DIFFICULTIES:
-        raise OddRow(f"difficulty is {difficulty!r}, not easy, medium or hard")
+        raise OddRow(f"difficulty is {shortened(difficulty)!r}, not easy, medium or hard")
     shows = _shows(task, row, clips)
     before = shows.before if isinstance(shows, Joined) else shows
     return Item(
@@ -279,7 +281,7 @@ def _given(value: object) -> bool:
 def _options(value: object) -> list[str]:
     if isinstance(value, str):  # a table in CSV holds the list as JSON text
         try:
-            value = json.loads(value)
+            value = loads(value)
         except (ValueError, RecursionError):
             raise OddRow("the options are not a list") from None
     return texts(value, "options", least=2)
@@ -291,7 +293,7 @@ def _yes_no(value: object) -> str:
         return "yes"
     if written in _NO:
         return "no"
-    raise OddRow(f"the label is {value!r}, neither yes nor no")
+    raise OddRow(f"the label is {shortened(repr(value))}, neither yes nor no")
 
 
 def _shows(task: str, row: Mapping[str, Any], clips: _Beside) -> Footage | Joined:
@@ -327,10 +329,7 @@ def _part(what: str, row: Mapping[str, Any], clips: _Beside) -> Footage | None:
         return None
     elif row["set"] is not None and "/" not in named:
         named = f"{text(row, 'set')}/{named}"
-    path = PurePosixPath(named.replace("\\", "/"))
-    if path.is_absolute() or ".." in path.parts:
-        raise OddRow(f"{named} leads outside the release")
-    return clips.footage(path.as_posix())
+    return clips.footage(PurePosixPath(path_of(named).replace("\\", "/")).as_posix())
 
 
 class _Clips:

@@ -8,16 +8,26 @@ test split's answers are withheld, which is normal.
 
 from __future__ import annotations
 
-import csv
 import re
 from collections.abc import Mapping
 from pathlib import Path, PurePosixPath
+from typing import Any
 
 import pyarrow as pa
 
 from video_reasoning.tasks.errors import ReleaseError
-from video_reasoning.tasks.prepare.records import Footage, Item, OddRow, Parsed, text
+from video_reasoning.tasks.prepare.records import (
+    MOST_NAME,
+    Footage,
+    Item,
+    OddRow,
+    Parsed,
+    path_of,
+    shortened,
+    text,
+)
 from video_reasoning.tasks.prepare.source import Release
+from video_reasoning.tasks.written import read_text, table
 
 TYPES = ("anticipation", "counterfactual", "descriptive", "hypothetical", "planning")
 """Question types (section 2, Table 1); all but descriptive are called Reasoning."""
@@ -74,26 +84,29 @@ def read(release: Release) -> Parsed:
 
 def _read_split(split: str, path: Path, release: Release, parsed: Parsed) -> None:
     try:
-        content = path.read_bytes().decode("utf-8-sig")
+        content = read_text(path)
     except (OSError, UnicodeDecodeError) as error:
         raise ReleaseError(f"{path} is not UTF-8 text ({error}); fetch it again.") from error
-    reader = csv.DictReader(content.splitlines(keepends=True))
-    columns = [name.strip() for name in reader.fieldnames or []]
+    columns, rows = table(content)
     absent = [name for name in REQUIRED if name not in columns]
     if absent:
         raise ReleaseError(
             f"{path} has no column {', '.join(absent)}; it has {', '.join(columns) or 'none'}."
         )
-    reader.fieldnames = columns
     seen: set[str] = set()
-    for line, row in enumerate(reader, start=1):
+    for line, row in rows:
+        if isinstance(row, str):
+            parsed.skip(split, "", f"{path.name} row {line}", row)
+            continue
         qid = str(row.get("qid") or "").strip()
-        where = f"{path.name} qid {qid}" if qid else f"{path.name} row {line}"
+        where = f"{path.name} qid {shortened(qid)}" if qid else f"{path.name} row {line}"
         try:
             if not qid:
                 raise OddRow("qid is missing")
             if qid in seen:
                 raise OddRow("qid stands twice")
+            if len(qid) > MOST_NAME:
+                raise OddRow(f"qid is {len(qid):,} characters long, no name")
             seen.add(qid)
             parsed.items.extend(_pair(split, qid, where, row, release, parsed))
         except OddRow as reason:
@@ -104,7 +117,7 @@ def _pair(
     split: str,
     qid: str,
     where: str,
-    row: Mapping[str, str | None],
+    row: Mapping[str, Any],
     release: Release,
     parsed: Parsed,
 ) -> list[Item]:
@@ -112,11 +125,11 @@ def _pair(
     question = text(row, "question")
     kind = text(row, "type").lower()
     if kind not in TYPES:
-        raise OddRow(f"type is {kind!r}, not one of {', '.join(TYPES)}")
+        raise OddRow(f"type is {shortened(kind)!r}, not one of {', '.join(TYPES)}")
     given = text(row, "difficulty", default="").lower()
     if given and given not in DIFFICULTIES:
-        raise OddRow(f"difficulty is {given!r}, not easy, medium or hard")
-    video = PurePosixPath(text(row, "renamed_video").replace("\\", "/")).name
+        raise OddRow(f"difficulty is {shortened(given)!r}, not easy, medium or hard")
+    video = path_of(PurePosixPath(text(row, "renamed_video").replace("\\", "/")).name)
     shows = _footage(split, video, release)
     variants: dict[int, tuple[list[str], str]] = {}
     reasons: dict[int, str] = {}

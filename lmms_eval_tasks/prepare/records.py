@@ -8,6 +8,11 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from video_reasoning.tasks.written import is_text
+
+MOST_NAME = 1000
+"""Characters of a question's id, at most."""
+
 
 @dataclass(frozen=True)
 class Footage:
@@ -67,11 +72,46 @@ class Parsed:
 
     def skip(self, split: str, task: str, row: str, reason: str) -> None:
         """Records a row that could not be read."""
+        row, reason = shortened(row), shortened(reason, 400)
         self.skipped.append({"split": split, "task": task, "row": row, "reason": reason})
 
 
 class OddRow(ValueError):
     """A row that cannot be read; the message is the reason."""
+
+
+def shortened(written: object, most: int = 120) -> str:
+    """A value as a message quotes it: a cell may hold megabytes, or what is no text at all."""
+    found = str(written)
+    if len(found) > most:
+        found = f"{found[: most - 20]}... ({len(found):,} characters)"
+    return found.encode("utf-8", "backslashreplace").decode()
+
+
+def name_of(row: Mapping[str, Any], column: str) -> str:
+    """A column's text where it names the row: :func:`text`, of a length that a name may have.
+
+    Raises:
+        OddRow: as :func:`text`, or if it is too long.
+    """
+    found = text(row, column)
+    if len(found) > MOST_NAME:
+        raise OddRow(f"{column} is {len(found):,} characters long, no name")
+    return found
+
+
+def path_of(written: str) -> str:
+    """A path from the release, checked: it could be the name of a file below a folder.
+
+    Raises:
+        OddRow: if it leads outside, or no file can be called so.
+    """
+    parts = written.replace("\\", "/").split("/")
+    if ".." in parts or written.startswith(("/", "\\")):
+        raise OddRow(f"{shortened(written)} leads outside the release")
+    if "\0" in written or any(len(part.encode()) > 255 for part in parts) or len(written) > 2000:
+        raise OddRow(f"no file can be called {shortened(written)!r}")
+    return written
 
 
 def text(row: Mapping[str, Any], column: str, *, default: str | None = None) -> str:
@@ -86,6 +126,8 @@ def text(row: Mapping[str, Any], column: str, *, default: str | None = None) -> 
     if isinstance(value, (list, dict)):
         raise OddRow(f"{column} is not a text")
     stripped = str(value).strip()
+    if not is_text(stripped):
+        raise OddRow(f"{column} holds half of a character (a lone surrogate)")
     if stripped:
         return stripped
     if default is None:
@@ -102,9 +144,9 @@ def index(value: object, size: int, what: str) -> int:
     try:
         number = float(str(value).strip())
     except ValueError:
-        raise OddRow(f"{what} is {value!r}, not a number") from None
+        raise OddRow(f"{what} is {shortened(repr(value))}, not a number") from None
     if isinstance(value, bool) or not number.is_integer() or not 0 <= number < size:
-        raise OddRow(f"{what} is {value!r}, not one of 0 to {size - 1}")
+        raise OddRow(f"{what} is {shortened(repr(value))}, not one of 0 to {size - 1}")
     return int(number)
 
 
@@ -120,6 +162,8 @@ def texts(value: object, what: str, least: int) -> list[str]:
     for entry in value:
         if entry is None or isinstance(entry, (list, dict)) or not str(entry).strip():
             raise OddRow(f"{what} has an empty or nested entry")
+        if not is_text(str(entry)):
+            raise OddRow(f"{what} holds half of a character (a lone surrogate)")
         entries.append(str(entry).strip())
     if len(entries) < least:
         raise OddRow(f"{what} has {len(entries)} entries, fewer than {least}")

@@ -14,6 +14,8 @@ from typing import IO
 
 from video_reasoning.preprocessing.files import atomic_path, content_id
 from video_reasoning.tasks.errors import ReleaseError
+from video_reasoning.tasks.prepare.records import shortened
+from video_reasoning.tasks.written import is_regular
 
 ARCHIVE_SUFFIXES = (".zip", ".tar", ".tar.gz", ".tgz", ".tar.bz2", ".tar.xz")
 ANNOTATION_SUFFIXES = frozenset({".json", ".jsonl", ".csv", ".parquet"})
@@ -74,6 +76,8 @@ class Release:
             folders.sort()
             for name in sorted(names):
                 path = Path(folder) / name
+                if path.suffix.lower() not in VIDEO_SUFFIXES and not is_regular(path):
+                    continue  # a pipe would be waited for; of videos that is said one by one
                 if is_archive(path):
                     archives.append(path)
                 elif path.suffix.lower() in ANNOTATION_SUFFIXES | VIDEO_SUFFIXES:
@@ -116,8 +120,8 @@ class Release:
         if len(found) == 1:
             return self._files[found[0]]
         if not found:
-            raise LookupError(f"the release holds no {wanted}")
-        raise LookupError(f"{wanted} could be any of {', '.join(sorted(found)[:3])}")
+            raise LookupError(f"the release holds no {shortened(wanted)}")
+        raise LookupError(f"{shortened(wanted)} could be any of {', '.join(sorted(found)[:3])}")
 
 
 def unpack(archive: Path, scratch: Path) -> Path:

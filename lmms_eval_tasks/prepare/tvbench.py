@@ -14,7 +14,6 @@ questions come from the first and the videos from the second.
 from __future__ import annotations
 
 import ast
-import json
 from collections.abc import Iterator, Mapping
 from pathlib import Path, PurePosixPath
 from typing import Any
@@ -29,10 +28,13 @@ from video_reasoning.tasks.prepare.records import (
     OddRow,
     Parsed,
     index,
+    path_of,
+    shortened,
     text,
     texts,
 )
 from video_reasoning.tasks.prepare.source import Release
+from video_reasoning.tasks.written import is_text, loads, read_text
 
 TASK_FILES: Mapping[str, str] = {
     "rotation": "rotation.json",
@@ -194,7 +196,9 @@ def _add(
     """Reads one row of a table, or records why it cannot be read."""
     try:
         if not task:
-            raise OddRow(f"reason_type is {row.get('reason_type')!r}, none of {list(TASK_FILES)}")
+            raise OddRow(
+                f"reason_type is {shortened(row.get('reason_type'))!r}, none of {list(TASK_FILES)}"
+            )
         parsed.items.append(_item(task, number, row, release))
     except OddRow as reason:
         parsed.skip(SPLIT, task, where, str(reason))
@@ -202,7 +206,7 @@ def _add(
 
 def _read_task(task: str, path: Path, release: Release, parsed: Parsed) -> None:
     try:
-        rows = json.loads(path.read_text(encoding="utf-8-sig"))
+        rows = loads(read_text(path))
     except (OSError, ValueError, RecursionError) as error:
         raise ReleaseError(f"{path} is not readable JSON ({error}); fetch it again.") from error
     if not isinstance(rows, dict):
@@ -225,9 +229,9 @@ def _item(task: str, number: str, row: Mapping[str, Any], release: Release) -> I
     variation = row.get("variation")
     if not isinstance(variation, dict):
         variation = {}
-    name = f"{demonstration_type}/{key}.mp4"
-    if ".." in name.split("/") or name.startswith("/"):
-        raise OddRow(f"{name} leads outside the videos folder")
+    name = path_of(f"{demonstration_type}/{key}.mp4")
+    if not is_text(number):
+        raise OddRow("its id holds half of a character (a lone surrogate)")
     return Item(
         split=SPLIT,
         values={

@@ -18,6 +18,7 @@ from video_reasoning.tasks.logs import Run
 from video_reasoning.tasks.picks import is_automatic, read_installed
 from video_reasoning.tasks.report.gather import TaskLog
 from video_reasoning.tasks.report.numbers import TaskNumbers
+from video_reasoning.tasks.written import is_regular, loads, read_bytes
 
 __all__ = ["problems", "run_facts", "store_facts", "task_facts"]
 
@@ -58,7 +59,7 @@ def run_facts(run: Run) -> dict[str, str]:
         facts["results file"] = f"none beside the sample logs in {run.folder}"
         return facts
     try:
-        content = json.loads(run.results.read_bytes())
+        content = loads(read_bytes(run.results))
     except (OSError, ValueError, RecursionError):
         content = {}
     for key in _RESULTS:
@@ -235,6 +236,8 @@ def _one_line(text: str, most: int = 160) -> str:
 
 
 def _digest(path: Path) -> str:
+    if not is_regular(path):
+        return "unreadable"
     try:
         with path.open("rb") as file:
             digest = hashlib.sha256()

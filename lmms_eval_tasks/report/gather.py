@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import hashlib
-import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from video_reasoning.tasks import registry, store
+from video_reasoning.tasks.audit.variants import is_variant
 from video_reasoning.tasks.errors import StoreError, UserError
 from video_reasoning.tasks.logs import OddLines, Run, Sample, TaskResult, find_runs, read_samples
 from video_reasoning.tasks.questions import load_questions, questions_of
+from video_reasoning.tasks.written import is_regular, loads
 
 __all__ = ["GENERATION", "Item", "ReportError", "TaskLog", "gather", "read_task"]
 
@@ -141,14 +142,17 @@ class TaskLog:
         return found
 
 
-def gather(paths: Iterable[Path]) -> list[TaskLog]:
+def gather(paths: Iterable[Path], *, variants: bool = True) -> list[TaskLog]:
     """Reads every logged task below some paths.
 
     Args:
         paths: output folders of the harness, results files or sample logs.
+        variants: whether the variants of an audit's tasks are read as tasks of their own; where
+            not, only those in a file that is named itself.
 
     Returns:
-        Tasks of one name next to each other, the runs of each from the oldest on.
+        Tasks of one name next to each other, the runs of each from the oldest on; none where
+        only variants are there that were not asked for.
 
     Raises:
         LogError: if a path is absent or no log.
@@ -162,6 +166,11 @@ def gather(paths: Iterable[Path]) -> list[TaskLog]:
             f"No sample logs in {', '.join(map(str, paths))}; evaluate with --log_samples and "
             "name that --output_path."
         )
+    if not variants:
+        named = {path.resolve() for path in paths if path.is_file()}
+        logged = [
+            (run, task) for run, task in logged if not is_variant(task) or named & _files(run, task)
+        ]
     cache: dict[Path, Mapping[str, Mapping[str, Any]]] = {}
     found = [read_task(run, task, cache) for run, task in logged]
     order = list(registry.our_tasks())
@@ -176,6 +185,11 @@ def gather(paths: Iterable[Path]) -> list[TaskLog]:
             log.run.date,
         ),
     )
+
+
+def _files(run: Run, task: str) -> set[Path]:
+    files = (run.results, run.tasks[task].samples)
+    return {file.resolve() for file in files if file is not None}
 
 
 def read_task(
@@ -248,15 +262,18 @@ def _item(sample: Sample, question: Mapping[str, Any] | None, scores: Mapping[st
         if isinstance(number, (int, float)) and not isinstance(number, bool):
             values[metric] = float(number)
     short = sample.values.get("short_videos")
+    audited = sample.values.get("audit")
+    audited = audited if isinstance(audited, Mapping) else {}
+    problem = sample.problem or str(audited.get("problem") or "")
     return Item(
         line=sample.line,
         id=sample.id or f"line {sample.line}",
         video=sample.group("video") or str((question or {}).get("video") or "") or sample.id,
-        status=sample.status or _status(sample),
+        status=sample.status or ("missing" if problem else _status(sample)),
         choice=sample.choice,
         rule=sample.rule,
-        score=sample.score,
-        problem=sample.problem,
+        score=_audited_score(sample, audited) if audited else sample.score,
+        problem=problem,
         target=sample.target,
         response=_shortened("\n---\n".join(sample.responses)),
         condition=groups.pop("condition", ""),
@@ -265,6 +282,18 @@ def _item(sample: Sample, question: Mapping[str, Any] | None, scores: Mapping[st
         values=values,
         prompt=hashlib.sha256(sample.prompt.encode("utf-8", "surrogatepass")).hexdigest()[:16],
     )
+
+
+def _audited_score(sample: Sample, audited: Mapping[str, Any]) -> float | None:
+    """The score of a line of an audit's variant: the task's own, else its first metric's."""
+    if sample.score is not None or audited.get("problem"):
+        return None if audited.get("problem") else sample.score
+    scores = audited.get("scores")
+    for pair in scores.values() if isinstance(scores, Mapping) else ():
+        value = pair[0] if isinstance(pair, list) and pair else None
+        if isinstance(value, (int, float)) and not isinstance(value, bool) and 0 <= value <= 1:
+            return float(value)
+    return None
 
 
 def _status(sample: Sample) -> str:
@@ -308,7 +337,7 @@ def _names(items: Sequence[Item]) -> set[str]:
 def _scores_beside(run: Run, task: str) -> dict[str, Mapping[str, Any]]:
     """What ``video-reasoning score`` wrote beside the log: id -> metric -> entry."""
     file = run.folder / f"{run.date}_scores_{task}.jsonl"
-    if not file.is_file():
+    if not is_regular(file):
         return {}
     return {line["id"]: line for line in _objects(file) if isinstance(line.get("id"), str)}
 
@@ -317,7 +346,7 @@ def _objects(file: Path) -> Iterator[dict[str, Any]]:
     with file.open(encoding="utf-8", errors="replace") as lines:
         for text in lines:
             try:
-                line = json.loads(text)
+                line = loads(text)
             except (ValueError, RecursionError):
                 continue
             if isinstance(line, dict):

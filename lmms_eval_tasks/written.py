@@ -1,0 +1,115 @@
+"""Reading texts that somebody else wrote: never a hang, and one kind of error a fault."""
+
+from __future__ import annotations
+
+import csv
+import errno
+import io
+import json
+import os
+import stat
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+MOST_BYTES = 2**31
+"""A text file with more is refused; the largest that a benchmark has is a few megabytes."""
+
+# The library's own limit (128 KiB) would refuse a table for one long cell of it.
+_LARGEST_CELL = 2**30
+
+
+def is_regular(path: Path) -> bool:
+    """Whether a path leads to a file that can be read to its end: no pipe, device or folder."""
+    try:
+        return stat.S_ISREG(path.stat().st_mode)
+    except (OSError, ValueError):
+        return False
+
+
+def read_bytes(path: Path) -> bytes:
+    """The content of a file.
+
+    Raises:
+        OSError: if it is absent, too large, or no regular file (a pipe would be waited for for
+            ever, and some devices never end).
+    """
+    status = os.stat(path)  # noqa: PTH116 - a loop of links is an OSError here in every Python
+    if stat.S_ISDIR(status.st_mode):
+        raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), str(path))
+    if not stat.S_ISREG(status.st_mode):
+        raise OSError(errno.EINVAL, "it is no regular file", str(path))
+    if status.st_size > MOST_BYTES:
+        raise OSError(errno.EFBIG, os.strerror(errno.EFBIG), str(path))
+    return path.read_bytes()
+
+
+def read_text(path: Path) -> str:
+    """A file's text, UTF-8 with or without a byte order mark.
+
+    Raises:
+        OSError: as :func:`read_bytes`.
+        UnicodeDecodeError: if it is not UTF-8.
+    """
+    return read_bytes(path).decode("utf-8-sig")
+
+
+def loads(text: str | bytes) -> Any:
+    """Reads JSON.
+
+    Raises:
+        ValueError: if it is none, or is nested more deeply than can be read.
+    """
+    try:
+        return json.loads(text)
+    except RecursionError:
+        raise ValueError("it is nested too deeply") from None
+
+
+def is_text(value: str) -> bool:
+    """Whether a text can be written as UTF-8: JSON may hold halves of characters."""
+    try:
+        value.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
+def table(content: str) -> tuple[list[str], Iterator[tuple[int, dict[str, Any] | str]]]:
+    """Reads CSV with a first line of names.
+
+    Args:
+        content: the whole file's text.
+
+    Returns:
+        The names, stripped; and the rows with their numbers from 1: each an object, or the
+        reason why it could not be read.
+    """
+    csv.field_size_limit(max(csv.field_size_limit(), _LARGEST_CELL))
+    # Python 3.10 stops at a null character; no column of ours has a use for one.
+    reader = csv.reader(io.StringIO(content.replace("\0", ""), newline=""))
+    try:
+        names = [name.strip() for name in next(reader, [])]
+    except csv.Error:
+        names = []
+    return names, _rows(reader, names)
+
+
+def _rows(reader: Any, names: list[str]) -> Iterator[tuple[int, dict[str, Any] | str]]:
+    number = 0
+    while True:
+        try:
+            cells = next(reader)
+        except StopIteration:
+            return
+        except csv.Error as error:
+            number += 1
+            yield number, f"it is not readable CSV ({error})"
+            continue
+        if not cells:
+            continue
+        number += 1
+        row: dict[str, Any] = dict(zip(names, cells, strict=False))
+        for name in names[len(cells) :]:
+            row[name] = None
+        yield number, row
