@@ -16,5 +16,6 @@ judge         from the logs to the numbers
 verdict       from the numbers to sentences
 findings      the questions to throw out
 show          the audit in the terminal and as Markdown
+read          the audit from its files, for the report
 ============  ====================================================================
 """

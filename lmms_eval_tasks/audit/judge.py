@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import json
 import math
-import os
 from collections import Counter
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -396,7 +395,7 @@ def _items(answers: Mapping[str, _Answers], metric: str, scale: float) -> list[I
             item.prompt = item.prompt or sample.prompt
             item.target = item.target or sample.target
             item.shape = item.shape or str(audited.get("shape") or "")
-            if audited.get("shape") and os.path.isabs(str(audited.get("video") or "")):
+            if audited.get("shape") and Path(str(audited.get("video") or "")).is_absolute():
                 item.source = item.source or str(audited["video"])
             item.options = item.options or int(audited.get("options") or 0)
             value, _ = _raw_scores(sample, found.own).get(metric, (None, ""))

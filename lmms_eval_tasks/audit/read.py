@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import math
-import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import islice
@@ -16,14 +15,10 @@ from video_reasoning.tasks.audit.judge import AuditResult
 from video_reasoning.tasks.audit.show import RESULT
 from video_reasoning.tasks.audit.variants import AuditError
 
-__all__ = ["QUESTIONS", "Audit", "Listed", "is_variant", "read_audit", "read_listed"]
+__all__ = ["QUESTIONS", "Audit", "Listed", "read_audit", "read_listed"]
 
 QUESTIONS = "questions.jsonl"
 """Name of the file beside an audit's numbers that lists the questions to look at."""
-
-_VARIANT = re.compile(
-    r"audit_.+_(?:original|blind|reordered\d*|(?:ordered|shuffled|random|last|handpicked)\d+)"
-)
 
 
 @dataclass(frozen=True)
@@ -99,11 +94,6 @@ class Listed:
     wrong_in_order: bool
     scores: Mapping[str, float | None] = field(default_factory=dict)
     responses: Mapping[str, str] = field(default_factory=dict)
-
-
-def is_variant(task: str) -> bool:
-    """Whether a task's name is that of an audit's variant of a task."""
-    return _VARIANT.fullmatch(task) is not None
 
 
 def read_audit(path: Path) -> Audit:

@@ -27,6 +27,9 @@ DEFAULT = ("ordered", "shuffled", "random1", "last1", "handpicked1", "blind")
 """What is asked where the user names no conditions."""
 
 _REORDERED = re.compile(rf"{REORDERED}(?P<number>[1-9][0-9]?)?")
+_TASK = re.compile(
+    r"audit_.+_(?:original|blind|reordered\d*|(?:ordered|shuffled|random|last|handpicked)\d+)"
+)
 _ALIASES = {"ordered-all-frames": ORIGINAL, "ordered-all": ORIGINAL}
 
 
@@ -107,3 +110,8 @@ def parse_all(names: Sequence[str], frames: int = FRAMES, seed: int = 0) -> list
                 "frames for itself."
             )
     return list(found.values())
+
+
+def is_variant(task: str) -> bool:
+    """Whether a name is that of a generated task: one of an audit's variants of another."""
+    return _TASK.fullmatch(task) is not None

@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import Any
 
 from video_reasoning.tasks import registry, store
-from video_reasoning.tasks.audit.variants import is_variant
 from video_reasoning.tasks.errors import StoreError, UserError
 from video_reasoning.tasks.logs import OddLines, Run, Sample, TaskResult, find_runs, read_samples
 from video_reasoning.tasks.questions import load_questions, questions_of
@@ -167,6 +166,8 @@ def gather(paths: Iterable[Path], *, variants: bool = True) -> list[TaskLog]:
             "name that --output_path."
         )
     if not variants:
+        from video_reasoning.tasks.audit.variants import is_variant
+
         named = {path.resolve() for path in paths if path.is_file()}
         logged = [
             (run, task) for run, task in logged if not is_variant(task) or named & _files(run, task)
