@@ -11,10 +11,10 @@ from __future__ import annotations
 import io
 import os
 import tempfile
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import lru_cache
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 import platformdirs
@@ -32,6 +32,22 @@ and the papers ask for 32 at the most."""
 _FAILED: dict[tuple[Path, str], str] = {}
 # Videos and questions of which no clip could be made in this process, and why: a fault in the
 # middle of a file shows only then. A process scores what it has shown, and finds it here.
+
+
+WHOLE = "whole_video"
+"""Attribute of a ``doc_to_visual`` that shows an excerpt: the function that shows all of it."""
+
+_Function = TypeVar("_Function", bound=Callable[..., Any])
+
+
+def excerpt_of(whole: Callable[[Mapping[str, Any]], list[str]]) -> Callable[[_Function], _Function]:
+    """Marks a ``doc_to_visual`` that shows chosen frames, so that an audit can choose others."""
+
+    def mark(function: _Function) -> _Function:
+        setattr(function, WHOLE, whole)
+        return function
+
+    return mark
 
 
 def video_path(benchmark: str, document: Mapping[str, Any]) -> Path:

@@ -23,6 +23,7 @@ from video_reasoning.tasks.audit.plan import AuditedTask, Plan, read_plan, write
 from video_reasoning.tasks.audit.scores import Metric, read_scores
 from video_reasoning.tasks.audit.variants import Variant
 from video_reasoning.tasks.audit.visuals import NotShownError, Shower, Shown, placeholder_for
+from video_reasoning.tasks.media import WHOLE
 
 __all__ = ["AUDIT", "Hooks"]
 
@@ -183,6 +184,9 @@ class Hooks:
     def _call(self, name: str, document: Mapping[str, Any], specific: Any) -> Any:
         """Calls a function of the task as the harness does."""
         own = self._config.get(name)
+        if self._variant.condition is not None:
+            # Frames are chosen from the whole video, not from those that the task has chosen.
+            own = getattr(own, WHOLE, own)
         if not callable(own):
             return own
         if specific is not None and len(inspect.signature(own).parameters) == 2:

@@ -168,7 +168,13 @@ class Shower:
         ]
         requests = [(condition, key, pick) for condition in wanted if condition.kind != "blind"]
         try:
-            made = make_conditions(path, requests, self.clips, span=span)[0]
+            try:
+                made = make_conditions(path, requests, self.clips, span=span)[0]
+            except ValueError:
+                if len(requests) == 1:
+                    raise
+                # A pick outside the video is the fault of one condition, not of all.
+                made = make_conditions(path, requests[:1], self.clips, span=span)[0]
         except (VideoError, ValueError, OSError) as error:
             raise NotShownError(str(error)) from error
         return [str(made.path)], str(path), made.n_frames

@@ -56,6 +56,12 @@ def condition(
     return Condition.parse(str(name))
 
 
+def whole_video(doc: Mapping[str, Any]) -> list[str]:
+    """The video that the frames of a condition are taken from."""
+    return media.show(BENCHMARK, doc)
+
+
+@media.excerpt_of(whole_video)
 def doc_to_visual(
     doc: Mapping[str, Any], lmms_eval_specific_kwargs: Mapping[str, Any] | None = None
 ) -> list[str]:
