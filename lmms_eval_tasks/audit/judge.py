@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 import math
 from collections import Counter
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -21,7 +21,7 @@ from video_reasoning.tasks.audit.plan import AuditedTask, Plan
 from video_reasoning.tasks.audit.variants import ORIGINAL, AuditError, Variant
 from video_reasoning.tasks.logs import LogError, OddLines, Run, Sample, find_runs, read_samples
 
-__all__ = ["AuditResult", "Item", "judge", "judge_task"]
+__all__ = ["AuditResult", "Item", "judge", "judge_part", "judge_task"]
 
 _PERCENT = 100.0
 
@@ -206,6 +206,32 @@ def judge(
     ]
     refused = [AuditResult(name, (name,), refused=why) for name, why in plan.refused.items()]
     return run, [*together, *judged, *refused]
+
+
+def judge_part(
+    plan: Plan,
+    result: AuditResult,
+    name: str,
+    keep: Callable[[Item], bool],
+    *,
+    level: float = 0.95,
+    draws: int = 10_000,
+) -> AuditResult:
+    """Judges some of the questions of an audited task for themselves.
+
+    Args:
+        plan: the audit.
+        result: the whole task's.
+        name: what to call the part.
+        keep: which questions belong to it.
+        level: coverage of the intervals, between 0 and 1.
+        draws: bootstrap draws.
+    """
+    items = [item for item in result.items if keep(item)]
+    names = list(result.accuracies)
+    return _evaluate(
+        plan, name, result.tasks, names, items, result.metric, result.rule, {}, [], level, draws
+    )
 
 
 @dataclass
