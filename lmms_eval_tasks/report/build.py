@@ -9,9 +9,13 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
+from video_reasoning.tasks.audit.show import RESULT
+from video_reasoning.tasks.audit.variants import is_variant
+from video_reasoning.tasks.logs import find_runs
 from video_reasoning.tasks.report import facts
+from video_reasoning.tasks.report.audits import AuditPart, audit_part, find_audits
 from video_reasoning.tasks.report.gallery import Example, examples
-from video_reasoning.tasks.report.gather import TaskLog, gather
+from video_reasoning.tasks.report.gather import ReportError, TaskLog, gather
 from video_reasoning.tasks.report.numbers import LEVEL, Number, TaskNumbers, measure
 from video_reasoning.tasks.report.tables import Grid, RunKey, paper_tables, run_key, run_names
 
@@ -31,6 +35,7 @@ class Report:
         grids: the papers' tables with the runs in them.
         problems: task -> what a reader must know before its numbers, with the run's name.
         examples: task -> chosen questions.
+        audit: the audits, or None where there are none.
         written: when, in UTC.
         by: what wrote it.
     """
@@ -44,6 +49,7 @@ class Report:
     by: str
     level: float = LEVEL
     folders: Sequence[str] = field(default_factory=list)
+    audit: AuditPart | None = None
 
     @property
     def tasks(self) -> dict[str, list[TaskNumbers]]:
@@ -88,22 +94,35 @@ class Report:
                 {"name": self.name(each), **each.as_json(), "asked": facts.task_facts(each.log)}
                 for each in self.found
             ],
-            "tables": [grid.as_json() for grid in self.grids],
+            "tables": [grid.as_json() for grid in self.all_grids],
+            **self._audit_json(),
         }
+
+    @property
+    def all_grids(self) -> list[Grid]:
+        """The papers' tables, that of the audits first."""
+        audited = self.audit.grid if self.audit else None
+        return [*([audited] if audited else []), *self.grids]
+
+    def _audit_json(self) -> dict[str, Any]:
+        if self.audit is None:
+            return {}
+        return {"audits": self.audit.as_json(), "audit_problems": list(self.audit.problems)}
 
 
 def build(paths: Iterable[Path], *, most_examples: int = EXAMPLES) -> Report:
     """Reads logged runs and computes their report.
 
     Args:
-        paths: output folders of the harness, results files or sample logs.
+        paths: output folders of the harness, results files or sample logs; folders of audits.
         most_examples: examples of each task, at most; a report over many tasks has fewer.
 
     Raises:
         UserError: if there is nothing to report on, or a path is no log.
     """
     paths = list(paths)
-    logs = gather(paths)
+    audits, audit_problems = find_audits(paths)
+    logs = _logs(paths, bool(audits), audit_problems)
     found = [measure(log) for log in logs]
     names = run_names(sorted(logs, key=lambda log: log.run.date))
     of_task: dict[str, list[TaskLog]] = {}
@@ -125,7 +144,44 @@ def build(paths: Iterable[Path], *, most_examples: int = EXAMPLES) -> Report:
         written=datetime.now(timezone.utc).strftime("%Y-%m-%d %H:%M UTC"),
         by=_by(),
         folders=[str(path) for path in paths],
+        audit=audit_part(audits, audit_problems, most_examples),
     )
+
+
+def _logs(paths: Sequence[Path], audited: bool, problems: list[str]) -> list[TaskLog]:
+    """The logged tasks, without the variants that an audit has made; those stand in its part.
+
+    Args:
+        paths: as given by the user.
+        audited: whether an audit was found.
+        problems: filled with what a reader should know of audits that were not judged.
+
+    Raises:
+        UserError: if there is nothing to report on.
+    """
+    logged = [path for path in paths if path.name != RESULT]
+    if not logged:
+        if not audited:
+            raise ReportError(" ".join(problems) or f"There is no {RESULT} to report on.")
+        return []
+    try:
+        logs = gather(logged, variants=False)
+    except ReportError:
+        if audited:
+            return []
+        raise
+    if not audited and (not logs or _has_variants(logged)):
+        problems.append(
+            "The logs of an audit are here without its numbers: judge it with `video-reasoning "
+            "audit --judge-only --out FOLDER`, and report on that folder."
+        )
+        if not logs:
+            raise ReportError(" ".join(problems))
+    return logs
+
+
+def _has_variants(paths: Sequence[Path]) -> bool:
+    return any(is_variant(task) for run in find_runs(paths) for task in run.tasks)
 
 
 def _by() -> str:

@@ -19,7 +19,7 @@ from video_reasoning.tasks.registry import our_tasks
 from video_reasoning.tasks.report.gather import Item, TaskLog
 from video_reasoning.tasks.report.tables import RunKey, run_key
 
-__all__ = ["Example", "Frame", "Verdict", "examples"]
+__all__ = ["Example", "Frame", "Verdict", "examples", "frames_with"]
 
 KINDS = ("right", "wrong", "unparsed", "missing")
 """What an example shows; also the order in which they are shown."""
@@ -276,6 +276,31 @@ def _evenly(path: Path, count: int, prefix: str) -> list[Frame]:
     return [
         Frame(images[index], f"{name}frame {index} of {n_frames}")
         for index in dict.fromkeys(indices)
+        if index in images
+    ]
+
+
+def frames_with(path: Path, singles: Mapping[str, Condition], key: str, count: int) -> list[Frame]:
+    """Frames at equal distances of a video, and before them single ones that were shown.
+
+    Args:
+        path: the video.
+        singles: how a single frame is called -> the condition that shows it.
+        key: the question's id.
+        count: how many frames at equal distances.
+
+    Raises:
+        VideoError: if the video cannot be read.
+    """
+    n_frames = _count(path)
+    shown = {name: condition_indices(each, n_frames, key)[0] for name, each in singles.items()}
+    evenly = condition_indices(Condition("ordered", count), n_frames, "")
+    images = _frames_at(path, [*shown.values(), *evenly])
+    named = [(f"{name}: ", index) for name, index in shown.items()]
+    named += [("", index) for index in dict.fromkeys(evenly)]
+    return [
+        Frame(images[index], f"{name}frame {index} of {n_frames}")
+        for name, index in named
         if index in images
     ]
 

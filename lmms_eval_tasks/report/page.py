@@ -12,6 +12,7 @@ from importlib import resources
 from pathlib import Path
 
 from video_reasoning.tasks.report import facts
+from video_reasoning.tasks.report.audit_page import audit_facts, audit_section
 from video_reasoning.tasks.report.build import Report, headline, verdict
 from video_reasoning.tasks.report.gallery import Example, Verdict
 from video_reasoning.tasks.report.gather import TaskLog
@@ -59,24 +60,27 @@ _KINDS = {
 
 def page(report: Report) -> str:
     """The whole page."""
-    title = f"Video reasoning: {', '.join(report.names.values())}"
+    audited = list(report.audit.names.values()) if report.audit else []
+    title = f"Video reasoning: {', '.join(dict.fromkeys([*report.names.values(), *audited]))}"
     benchmarks = list(dict.fromkeys(each.log.benchmark for each in report.found))
     body = [
         _head(report, benchmarks),
-        _short(report),
+        _short(report) if report.found else None,
+        _audit(report),
         *(_benchmark(report, name) for name in benchmarks),
         _what_was_run(report),
         _reading(report),
     ]
     template = resources.files("video_reasoning.tasks.report") / "template.html"
     return string.Template(template.read_text(encoding="utf-8")).substitute(
-        title=html.escape(sound(title)), body="\n".join(body)
+        title=html.escape(sound(title)), body="\n".join(filter(None, body))
     )
 
 
 def _head(report: Report, benchmarks: Sequence[str]) -> Markup:
     links = [
-        tag("a", "In short", href="#short"),
+        tag("a", "In short", href="#short") if report.found else None,
+        tag("a", "Audit", href="#audit") if report.audit else None,
         *(tag("a", _BENCHMARKS[name], href=f"#{name or 'other'}") for name in benchmarks),
         tag("a", "What was run", href="#run"),
         tag("a", "How to read this", href="#reading"),
@@ -94,7 +98,22 @@ def _legend(report: Report) -> Markup:
     marks = [
         tag("span", mark(place), " ", name) for place, name in enumerate(report.names.values())
     ]
+    if report.audit:
+        first = len(report.names)
+        marks += [
+            tag("span", mark(first + place), " ", name, " (audit)")
+            for place, name in enumerate(report.audit.names.values())
+        ]
     return tag("div", marks, class_="legend")
+
+
+def _audit(report: Report) -> Markup | None:
+    if report.audit is None:
+        return None
+    grid = report.audit.grid
+    return audit_section(
+        report.audit, len(report.names), _grid(report, grid) if grid is not None else None
+    )
 
 
 def _run(report: Report, each: TaskNumbers) -> Markup:
@@ -688,6 +707,9 @@ def _what_was_run(report: Report) -> Markup:
                         tag("pre", each.log.example, dir="auto") if each.log.example else None,
                     )
                 )
+    for audit in report.audit.audits if report.audit else ():
+        name = report.audit.names[audit.file] if report.audit else ""
+        parts += [tag("h3", "Audit with ", name), _list(audit_facts(audit))]
     stores = facts.store_facts(report.logs)
     if stores:
         parts.append(tag("h3", "Data"))
@@ -709,6 +731,10 @@ _READING = (
     "dash, never zero.",
     "κ = Acc(m frames) / Acc(1 frame) − 1; τ = Acc(in order) / Acc(shuffled) − 1; ρ = "
     "Acc(handpicked frame) / Acc(random frame) − 1 (TVBench, section 3), printed ×100.",
+    "In an audit κ and τ compare with the frames in order, on the questions that were scored "
+    "under every condition; κ (no frame) does so for what is answered blind, and “undefined” "
+    "means that nothing is right below the line. An audit is of a task and a model: where the "
+    "model does not use the video, it cannot show that the questions need it.",
     "Paired accuracy counts pairs of which both variants are right (CausalVQA, section 2.2.5). "
     "Guessing is the mean of 1 / number of options over the scored items, its square for pairs.",
     "Two intervals that overlap do not say that two runs are alike: `video-reasoning compare` "

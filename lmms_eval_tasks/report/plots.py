@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 __all__ = [
+    "Gain",
     "Line",
     "Plot",
     "Point",
@@ -25,6 +26,7 @@ __all__ = [
     "colour",
     "forest",
     "frame_sweep",
+    "gains",
     "marker",
     "standing",
 ]
@@ -81,6 +83,21 @@ class Strip:
     models: Sequence[float]
     human: Sequence[float]
     chance: float | None
+
+
+@dataclass(frozen=True)
+class Gain:
+    """A row of a plot of relative gains, x100; an end of an interval may be infinite.
+
+    Attributes:
+        label: what the row is.
+        points: audited, each with its interval.
+        printed: the paper's values, one for each of its models in their order; None for none.
+    """
+
+    label: str
+    points: Sequence[Point] = ()
+    printed: Sequence[float | None] = ()
 
 
 @dataclass(frozen=True)
@@ -280,3 +297,90 @@ def frame_sweep(
             for points in series.values()
         )
         return Plot(_svg(figure), title, f"Accuracy in percent. {words}.")
+
+
+_PRINTED = ("o", "s", "^", "D")
+_ROOM = 1.6
+"""How far an axis of gains goes beyond its values: longer intervals are cut, with an arrow."""
+
+
+def gains(title: str, rows: Sequence[Gain], models: Sequence[str]) -> Plot:
+    """Relative gains with their intervals, and hollow marks for what a paper prints.
+
+    Args:
+        title: what it shows.
+        rows: from top to bottom.
+        models: the paper's models, in the order of the rows' printed values.
+    """
+    values = [point.value for row in rows for point in row.points]
+    values += [value for row in rows for value in row.printed if value is not None]
+    highest = max([10.0, *(_ROOM * value for value in values)])
+    lowest = min([0.0, *(_ROOM * value for value in values)]) - 0.04 * highest
+    ends = [
+        end
+        for row in rows
+        for point in row.points
+        for end in (point.low, point.high)
+        if end is not None
+    ]
+    right = min(highest, max([10.0, *values, *ends]) * 1.06)
+    left = max(lowest, min([0.0, *values, *ends]) * 1.06 - 0.02 * right)
+    weights = [1.0 if len(row.points) < 3 else 0.45 * len(row.points) for row in rows]
+    with _figure(0.8 + _ROW * sum(weights)) as (figure, axes):
+        axes.axvline(0, color="#444", linewidth=0.9)
+        for y, row in enumerate(rows):
+            for place, value in enumerate(row.printed):
+                if value is not None:
+                    axes.plot(
+                        [value],
+                        [y],
+                        marker=_PRINTED[place % len(_PRINTED)],
+                        color="#555",
+                        markerfacecolor="white",
+                        markersize=5.5,
+                        linestyle="none",
+                        label=models[place],
+                    )
+            for point, offset in zip(row.points, _offsets(row.points), strict=False):
+                _draw_cut(axes, point, y + offset, left, right)
+        _rows(axes, [row.label for row in rows], [False] * len(rows))
+        axes.set_xlim(left, right)
+        axes.set_xlabel("×100")  # noqa: RUF001
+        axes.grid(axis="x", color="#e4e4e4", linewidth=0.7)
+        axes.set_axisbelow(True)
+        axes.tick_params(axis="x", length=2.5)
+        handles, names = axes.get_legend_handles_labels()
+        named = dict(zip(names, handles, strict=True))
+        if named:
+            axes.legend(
+                named.values(),
+                [f"paper: {name}" for name in named],
+                loc="lower center",
+                bbox_to_anchor=(0.4, 1.0),
+                ncols=len(named),
+                frameon=False,
+                fontsize=8,
+                handletextpad=0.2,
+                columnspacing=1.0,
+            )
+        words = [
+            f"{row.label}: "
+            + ", ".join(
+                f"{value:.1f}" for value in (*(p.value for p in row.points), *row.printed) if value
+            )
+            for row in rows
+        ]
+        return Plot(_svg(figure), title, f"Times 100. {'; '.join(words)}.")
+
+
+def _draw_cut(axes: Axes, point: Point, y: float, left: float, right: float) -> None:
+    """A point whose interval may go on beyond the axis, which an arrow says."""
+    low = None if point.low is None else max(point.low, left)
+    high = None if point.high is None else min(point.high, right)
+    value = min(max(point.value, left), right)
+    _draw(axes, Point(point.run, value, low, high), y)
+    for end, cut, arrow in ((point.high, right, ">"), (point.low, left, "<")):
+        if end is not None and (end > cut if arrow == ">" else end < cut):
+            axes.plot(
+                [cut], [y], marker=arrow, color=colour(point.run), markersize=5, clip_on=False
+            )
