@@ -6,8 +6,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
-from pathlib import Path
+from collections.abc import Mapping
 
 from video_reasoning.metrics.intervals import Estimate
 from video_reasoning.tasks.audit.judge import AuditResult
@@ -38,7 +37,7 @@ from video_reasoning.tasks.report.markup import (
 from video_reasoning.tasks.report.plots import Gain, Line, Plot, Point, forest, gains
 from video_reasoning.tasks.report.tables import percent
 
-__all__ = ["audit_facts", "audit_section"]
+__all__ = ["audit_section"]
 
 _RIGHT = 0.5
 _MOST_ROWS = 24
@@ -173,8 +172,8 @@ def _result(part: AuditPart, first: int, audit: Audit, result: AuditResult) -> M
     if result.notes:
         parts.append(tag("div", tag("ul", [tag("li", n) for n in result.notes]), class_="warn"))
     plot = _conditions_plot(place, result)
-    tables = [_conditions(result), _measures(result)]
-    parts.append(tag("div", figure(plot) if plot else None, tables, class_="plots"))
+    beside = [figure(plot) if plot else None, _measures(result)]
+    parts += [tag("div", beside, class_="plots"), _conditions(result)]
     members = [
         other
         for other in audit.results
@@ -300,7 +299,13 @@ def _listed(part: AuditPart, audit: Audit, result: AuditResult) -> Markup | None
 def _example(example: ListedExample) -> Markup:
     listed = example.listed
     pictures = [
-        tag("img", src=frame.uri, alt=frame.name, title=frame.name) for frame in example.frames
+        tag(
+            "div",
+            [tag("img", src=frame.uri, alt=frame.name, title=frame.name) for frame in frames],
+            class_=kind,
+        )
+        for frames, kind in ((example.singles, "frames few"), (example.frames, "frames"))
+        if frames
     ]
     reasons = [*listed.reasons]
     if listed.wrong_in_order:
@@ -308,7 +313,7 @@ def _example(example: ListedExample) -> Markup:
     return tag(
         "article",
         tag("h5", listed.id),
-        tag("div", pictures, class_="frames") if pictures else None,
+        pictures,
         tag("p", example.caption, class_="soft"),
         tag("p", tag("strong", "; ".join(reasons))),
         tag("pre", listed.prompt or "(no prompt logged)", dir="auto"),
@@ -332,21 +337,3 @@ def _response(
         tag("bdi", responses.get(name) or "(empty response)"),
         class_="verdict",
     )
-
-
-# What was run
-
-
-def audit_facts(audit: Audit) -> dict[str, str]:
-    """What was asked, for the list of what was run."""
-    shown: Sequence[tuple[str, object]] = (
-        ("model", audit.model),
-        ("arguments", audit.model_args or "none"),
-        ("date", audit.date),
-        ("conditions", ", ".join(audit.conditions)),
-        ("frames", audit.frames or ""),
-        ("seed", audit.seed),
-        ("limit", audit.limit or ""),
-        ("audit", Path(audit.file)),
-    )
-    return {name: str(value) for name, value in shown if str(value)}

@@ -37,11 +37,13 @@ __all__ = [
     "PAPER_BENCHMARKS",
     "AuditPart",
     "ListedExample",
+    "audit_facts",
     "audit_part",
     "condition_label",
     "find_audits",
     "kind_of",
     "measure_label",
+    "members_of",
     "paper_gain",
     "reference",
     "text_of",
@@ -91,11 +93,13 @@ class ListedExample:
 
     Attributes:
         listed: the question.
-        frames: pictures; single frames that were shown come first.
+        singles: the frame shown under each condition of one frame, where that is known.
+        frames: frames of the whole video.
         caption: what they are.
     """
 
     listed: Listed
+    singles: Sequence[Frame] = ()
     frames: Sequence[Frame] = ()
     caption: str = ""
 
@@ -256,7 +260,7 @@ def condition_label(condition: str) -> str:
         "last": "last frame",
         "ordered": f"{number} in order",
         "shuffled": f"{number} shuffled",
-        "reordered": "options in another order" + (f" ({number})" if number else ""),
+        "reordered": "options reordered" + (f" ({number})" if number else ""),
     }.get(kind) or label(condition)
 
 
@@ -357,10 +361,10 @@ def _example(audit: Audit, listed: Listed) -> ListedExample:
         responses={name: _clipped(text, _KEPT) for name, text in listed.responses.items()},
     )
     if not listed.source:
-        return ListedExample(listed, (), "No pictures: the log names no file of a video.")
+        return ListedExample(listed, caption="No pictures: the log names no file of a video.")
     path = Path(listed.source)
     if not path.is_file():
-        return ListedExample(listed, (), f"No pictures: {path} is not there.")
+        return ListedExample(listed, caption=f"No pictures: {path} is not there.")
     # Which single frame was shown can be told where the whole of one video was to choose from.
     singles = {}
     if listed.shape == "1 video":
@@ -369,14 +373,31 @@ def _example(audit: Audit, listed: Listed) -> ListedExample:
                 condition = Condition.parse(name, audit.seed)
                 singles[condition_label(name)] = condition
     try:
-        frames = frames_with(path, singles, listed.id, SAMPLED)
+        alone, frames = frames_with(path, singles, listed.id, SAMPLED)
     except (VideoError, OSError, ValueError) as error:
         logger.warning(f"{listed.task} {listed.id}: no pictures: {error}")
-        return ListedExample(listed, (), f"No pictures: {error}")
-    first = f"First what was shown as {' and as '.join(singles)}, then f" if singles else "F"
-    caption = f"{first}rames at equal distances of {path.name}."
-    return ListedExample(listed, frames, caption)
+        return ListedExample(listed, caption=f"No pictures: {error}")
+    of = f"{len(frames)} frames at equal distances of {path.name}."
+    if alone:
+        names = " and ".join(singles)
+        return ListedExample(listed, alone, frames, f"Large: shown as {names}. Small: {of}")
+    return ListedExample(listed, (), frames, of)
 
 
 def _clipped(text: str, most: int) -> str:
     return text if len(text) <= most else f"{text[:most]} […]"
+
+
+def audit_facts(audit: Audit) -> dict[str, str]:
+    """What was asked, for the list of what was run."""
+    shown: Sequence[tuple[str, object]] = (
+        ("model", audit.model),
+        ("arguments", audit.model_args or "none"),
+        ("date", audit.date),
+        ("conditions", ", ".join(audit.conditions)),
+        ("frames", audit.frames or ""),
+        ("seed", audit.seed),
+        ("limit", audit.limit or ""),
+        ("audit", audit.file),
+    )
+    return {name: str(value) for name, value in shown if str(value)}

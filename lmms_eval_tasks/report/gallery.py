@@ -280,8 +280,10 @@ def _evenly(path: Path, count: int, prefix: str) -> list[Frame]:
     ]
 
 
-def frames_with(path: Path, singles: Mapping[str, Condition], key: str, count: int) -> list[Frame]:
-    """Frames at equal distances of a video, and before them single ones that were shown.
+def frames_with(
+    path: Path, singles: Mapping[str, Condition], key: str, count: int
+) -> tuple[list[Frame], list[Frame]]:
+    """Single frames of a video that were shown, and frames at equal distances of it.
 
     Args:
         path: the video.
@@ -296,13 +298,12 @@ def frames_with(path: Path, singles: Mapping[str, Condition], key: str, count: i
     shown = {name: condition_indices(each, n_frames, key)[0] for name, each in singles.items()}
     evenly = condition_indices(Condition("ordered", count), n_frames, "")
     images = _frames_at(path, [*shown.values(), *evenly])
-    named = [(f"{name}: ", index) for name, index in shown.items()]
-    named += [("", index) for index in dict.fromkeys(evenly)]
-    return [
-        Frame(images[index], f"{name}frame {index} of {n_frames}")
-        for name, index in named
-        if index in images
-    ]
+
+    def named(prefix: str, index: int) -> Frame:
+        return Frame(images[index], f"{prefix}frame {index} of {n_frames}")
+
+    alone = [named(f"{name}: ", index) for name, index in shown.items() if index in images]
+    return alone, [named("", index) for index in dict.fromkeys(evenly) if index in images]
 
 
 def _count(path: Path) -> int:

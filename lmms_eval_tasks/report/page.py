@@ -12,7 +12,8 @@ from importlib import resources
 from pathlib import Path
 
 from video_reasoning.tasks.report import facts
-from video_reasoning.tasks.report.audit_page import audit_facts, audit_section
+from video_reasoning.tasks.report.audit_page import audit_section
+from video_reasoning.tasks.report.audits import audit_facts
 from video_reasoning.tasks.report.build import Report, headline, verdict
 from video_reasoning.tasks.report.gallery import Example, Verdict
 from video_reasoning.tasks.report.gather import TaskLog
