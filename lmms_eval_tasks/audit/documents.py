@@ -17,7 +17,7 @@ from typing import Any
 from video_reasoning.preprocessing.sampling import shuffled
 from video_reasoning.tasks.audit.variants import AuditError
 
-__all__ = ["OptionShape", "Question", "find_shape", "item_id", "video_name"]
+__all__ = ["OptionShape", "Question", "document_key", "find_shape", "item_id", "video_name"]
 
 Document = Mapping[str, Any]
 
@@ -34,7 +34,7 @@ _ID_FIELDS = (
     "index",
     "idx",
 )
-"""Columns that name a question, the surest first."""
+"""Columns that name a question, the surest first. Case and blanks do not count here and below."""
 
 _VIDEO_FIELDS = (
     "video",
@@ -43,9 +43,15 @@ _VIDEO_FIELDS = (
     "video_name",
     "video_path",
     "video_idx",
+    "video_uid",
     "video_file",
     "vid",
     "clip_id",
+    "clip",
+    "clip_uid",
+    "scene_name",
+    "scene_id",
+    "file_name",
 )
 """Columns that name a video; questions about one video are drawn together."""
 
@@ -56,6 +62,7 @@ _OPTION_COLUMNS: tuple[tuple[str, ...], ...] = (
     ("option",),
     ("mc_options",),
     ("answer_choices",),
+    ("answers",),
     *(
         tuple(f"{stem}{name}" for name in names)
         for names in ("ABCDE", "ABCD", "abcde", "abcd", "01234", "0123", "12345", "1234")
@@ -97,6 +104,19 @@ _STAYS = re.compile(
     r"\bnot (enough information|given)\b|\bcannot be (determined|answered)\b",
     re.IGNORECASE,
 )
+_REFERS = re.compile(
+    r"\b(?i:both|neither|either|only|options?|choices?|answers?)\s+"
+    r"[(\[]?(?:[A-H]|[1-9])[)\]]?(?:\s*(?:,|and|or|nor|&)\s*[(\[]?(?:[A-H]|[1-9])[)\]]?)+|"
+    r"^\s*[(\[]?[A-H][)\]]?\s*(?:and|or|nor|&)\s*[(\[]?[A-H][)\]]?\s*\.?\s*$"
+)
+"""Options that name others by their letters, such as "both A and B", fit no other order."""
+
+_ABSENT = ("", "n/a", "nan")
+"""What stands in a column of an option that a question does not have."""
+
+_READINGS = ("text", "letter", "number")
+"""How an answer may name an option; columns are tried in this order."""
+
 _PLAIN = (str, int, float, bool, type(None))
 
 _ENOUGH = 0.5
@@ -108,10 +128,14 @@ def item_id(document: Document) -> str:
 
     The same on every process and machine; nothing of it depends on the place in the dataset.
     """
-    for name in _ID_FIELDS:
-        value = document.get(name)
-        if isinstance(value, (str, int)) and not isinstance(value, bool) and str(value).strip():
-            return str(value)
+    return _named(document, _ID_FIELDS) or document_key(document)
+
+
+def document_key(document: Document) -> str:
+    """A name made of all that a document says, apart from pictures, sound and video.
+
+    Ids repeat in some datasets; this repeats only where whole documents do.
+    """
     # The harness scores documents without their pictures, so those cannot be part of the name.
     said = {
         name: value
@@ -130,11 +154,30 @@ def _is_plain(value: object) -> bool:
 
 def video_name(document: Document) -> str:
     """The video that a document is about, or the empty text where no known column names one."""
-    for name in _VIDEO_FIELDS:
-        value = document.get(name)
+    return _named(document, _VIDEO_FIELDS)
+
+
+def _named(document: Document, fields: Sequence[str]) -> str:
+    """The value of the first of some columns that holds a name."""
+    columns = _columns(document)
+    for name in fields:
+        value = document.get(columns.get(_folded(name), name))
         if isinstance(value, (str, int)) and not isinstance(value, bool) and str(value).strip():
             return str(value)
     return ""
+
+
+def _folded(name: str) -> str:
+    """A column's name without case and blanks: "Correct Answer" is correct_answer."""
+    return str(name).strip().lower().replace(" ", "_")
+
+
+def _columns(names: Iterable[str]) -> dict[str, str]:
+    """Folded name -> the column, the first of several."""
+    columns: dict[str, str] = {}
+    for name in names:
+        columns.setdefault(_folded(name), name)
+    return columns
 
 
 @dataclass(frozen=True)
@@ -162,8 +205,10 @@ class Question:
             seed: seed of the draw.
 
         Returns:
-            None where fewer than two options can move.
+            None where fewer than two options can move, or one names others by their letters.
         """
+        if any(_REFERS.search(text) for text in self.texts):
+            return None
         free = [place for place, text in enumerate(self.texts) if not _STAYS.search(text)]
         if len(free) < 2:
             return None
@@ -184,12 +229,15 @@ class OptionShape:
         answers: columns with the right one: its text, its letter, or its number.
         first: for an answer that is a number, the number of the first option: 0 or 1.
         question: the column of which options are lines; empty where it lists none.
+        readings: for each of `answers` how it names the option: ``text``, ``letter`` or
+            ``number``; empty where each document may do it in its way, a text before all.
     """
 
     options: tuple[str, ...]
     answers: tuple[str, ...]
     first: int = 0
     question: str = ""
+    readings: tuple[str, ...] = ()
 
     @classmethod
     def parse(cls, text: str) -> OptionShape:
@@ -236,11 +284,23 @@ class OptionShape:
         labels, texts = _split_labels(listed)
         if len(set(texts)) < len(texts) or not all(texts):
             return None  # which of two equal options is right cannot be told
+        if self.options and self.question:
+            lines = _option_lines(str(document.get(self.question) or ""))
+            if lines and len(lines) != len(listed):
+                return None
         numbers = any(isinstance(option, int) for option in self._raw(document))
-        places = {self._place(document.get(name), numbers, listed, texts) for name in self.answers}
+        places = {
+            self._place(document.get(name), numbers, listed, texts, reading)
+            for name, reading in self._read_as()
+        }
         if len(places) != 1 or None in places:
             return None
         return Question(texts, labels, int(places.pop() or 0))
+
+    def _read_as(self) -> list[tuple[str, str]]:
+        """The answer columns, each with how it is read."""
+        readings = self.readings or ("",) * len(self.answers)
+        return list(zip(self.answers, readings, strict=True))
 
     def reorder(self, document: Document, order: Sequence[int]) -> dict[str, Any]:
         """The columns that change when the options stand in another order.
@@ -275,8 +335,8 @@ class OptionShape:
             for place, number in enumerate(_option_lines(text)):
                 lines[number] = _split_label(lines[number])[0] + question.texts[order[place]]
             changed[self.question] = "\n".join(lines)
-        for name in self.answers:
-            changed[name] = self._answer(document, name, listed, question, moved, right)
+        for name, reading in self._read_as():
+            changed[name] = self._answer(document, name, reading, listed, question, moved, right)
         return changed
 
     def _listed(self, document: Document) -> list[str] | None:
@@ -297,12 +357,17 @@ class OptionShape:
                 listed = _literal(listed)
             return list(listed) if isinstance(listed, (list, tuple)) else []
         each = [document.get(name) for name in self.options]
-        while each and each[-1] in (None, ""):
+        while each and (each[-1] is None or str(each[-1]).strip().lower() in _ABSENT):
             each.pop()  # a question with fewer options than there are columns
         return each
 
     def _place(
-        self, value: Any, numbers: bool, listed: Sequence[str], texts: Sequence[str]
+        self,
+        value: Any,
+        numbers: bool,
+        listed: Sequence[str],
+        texts: Sequence[str],
+        reading: str = "",
     ) -> int | None:
         """The place of the option that an answer names, from 0.
 
@@ -311,18 +376,20 @@ class OptionShape:
             numbers: whether the options are numbers, so that a number is one of them.
             listed: the options as the document prints them.
             texts: the options without labels.
+            reading: how the answer names the option; empty for any way.
         """
         if isinstance(value, bool) or value is None:
             return None
         text = str(value).strip()
-        for options in (listed, texts) if isinstance(value, str) or numbers else ():
-            stripped = [option.strip() for option in options]
-            if text in stripped:
-                return stripped.index(text)
+        if reading in ("", "text"):
+            for options in (listed, texts) if isinstance(value, str) or numbers else ():
+                stripped = [option.strip() for option in options]
+                if text in stripped:
+                    return stripped.index(text)
         number = -1
-        if match := _LETTER.fullmatch(text):
+        if reading in ("", "letter") and (match := _LETTER.fullmatch(text)):
             number = ord(match[1].upper()) - ord("A")
-        elif re.fullmatch(r"[0-9]{1,2}(\.0)?", text):
+        elif reading in ("", "number") and re.fullmatch(r"[0-9]{1,2}(\.0)?", text):
             number = int(float(text)) - self.first
         return number if 0 <= number < len(listed) else None
 
@@ -330,6 +397,7 @@ class OptionShape:
         self,
         document: Document,
         name: str,
+        reading: str,
         listed: Sequence[str],
         question: Question,
         moved: Sequence[str],
@@ -338,12 +406,13 @@ class OptionShape:
         """The answer in the form that it had."""
         value = document[name]
         text = str(value).strip()
-        if isinstance(value, str) or any(isinstance(o, int) for o in self._raw(document)):
+        numbers = any(isinstance(option, int) for option in self._raw(document))
+        if reading in ("", "text") and (isinstance(value, str) or numbers):
             if text in [option.strip() for option in question.texts]:
                 return value
             if text in [option.strip() for option in listed]:
                 return moved[right].strip()
-        if match := _LETTER.fullmatch(text):
+        if reading in ("", "letter") and (match := _LETTER.fullmatch(text)):
             letter = chr(ord("A" if match[1].isupper() else "a") + right)
             return str(value).replace(match[1], letter, 1)
         number = right + self.first
@@ -364,13 +433,18 @@ def find_shape(
     """
     if not documents:
         return None
-    columns = set().union(*documents)
+    given = list(dict.fromkeys(name for document in documents for name in document))
     for shape in declared:
-        if columns.issuperset(shape.columns) and _reads(shape, documents):
+        if set(given).issuperset(shape.columns) and _reads(shape, documents):
             return shape
-    places = [OptionShape(names, ()) for names in _OPTION_COLUMNS if columns.issuperset(names)]
-    places += [OptionShape((), (), 0, name) for name in _QUESTION_COLUMNS if name in columns]
-    answers = [name for name in _ANSWER_COLUMNS if name in columns]
+    columns = _columns(given)
+    places = [
+        OptionShape(tuple(columns[name] for name in names), ())
+        for names in _OPTION_COLUMNS
+        if columns.keys() >= set(names)
+    ]
+    places += [OptionShape((), (), 0, columns[n]) for n in _QUESTION_COLUMNS if n in columns]
+    answers = [columns[name] for name in _ANSWER_COLUMNS if name in columns]
     for place in places:
         best, n_read = place, max(1, math.ceil(_ENOUGH * len(documents)))
         for answer in answers:
@@ -378,8 +452,14 @@ def find_shape(
                 continue
             # A second column counts where it never contradicts the first.
             tries = [
-                replace(place, answers=(*best.answers, answer), first=first)
-                for first in ((best.first,) if best.answers else (0, 1))
+                replace(
+                    best,
+                    answers=(*best.answers, answer),
+                    readings=(*best.readings, reading),
+                    first=first,
+                )
+                for reading in _READINGS
+                for first in _firsts(best, reading)
             ]
             reads = [_reads(shape, documents) for shape in tries]
             if max(reads) >= n_read:
@@ -388,6 +468,11 @@ def find_shape(
         if best.answers:
             return _with_lines(best, documents)
     return None
+
+
+def _firsts(shape: OptionShape, reading: str) -> tuple[int, ...]:
+    """Numbers that the first option may have in another column of answers."""
+    return (0, 1) if reading == "number" and "number" not in shape.readings else (shape.first,)
 
 
 def _reads(shape: OptionShape, documents: Sequence[Document]) -> int:
@@ -399,7 +484,8 @@ def _with_lines(shape: OptionShape, documents: Sequence[Document]) -> OptionShap
     """Adds the column whose text repeats the listed options, which then has to change too."""
     if not shape.options:
         return shape
-    for name in _QUESTION_COLUMNS:
+    columns = _columns(name for document in documents for name in document)
+    for name in (columns[name] for name in _QUESTION_COLUMNS if name in columns):
         for document in documents:
             text = document.get(name)
             if not isinstance(text, str):
