@@ -73,6 +73,9 @@ def find_tasks(
     logger.disable("lmms_eval")  # it notes every base YAML, which is no task
     try:
         manager = TaskManager(include_path=[*folders, str(registry.tasks_path())])
+        theirs = (
+            TaskManager(include_path=folders, include_defaults=False).task_index if folders else {}
+        )
     finally:
         logger.enable("lmms_eval")
     found: dict[str, AuditedTask] = {}
@@ -88,6 +91,13 @@ def find_tasks(
             )
         for match in matches:
             _add(manager, match, "", {}, found, refused)
+    for task in found.values():
+        own = theirs.get(task.name, {}).get("yaml_path", task.yaml)
+        if own != -1 and Path(own).absolute() != task.yaml:
+            raise AuditError(
+                f"The task {task.name} of {own} has the name of another task ({task.yaml}), which "
+                "the harness takes instead of it; give it a name of its own."
+            )
     return list(found.values()), refused
 
 
@@ -101,8 +111,13 @@ def _add(
 ) -> None:
     """Adds the tasks below one name, or one member of a group."""
     if isinstance(member, Mapping):
+        inner = member.get("task")
+        if isinstance(inner, list):  # a group within the group's own YAML
+            for name in inner:
+                _add(manager, name, group, overrides, found, refused)
+            return
         overrides = {**overrides, **{k: v for k, v in member.items() if k != "task"}}
-        member = member.get("task")
+        member = inner
     if not isinstance(member, str) or member not in manager.task_index:
         refused[str(member)] = f"the group {group} names it, but no YAML defines it"
         return
@@ -112,7 +127,12 @@ def _add(
         return
     entry = manager.task_index[member]
     if entry["type"] == "task":
-        found.setdefault(member, AuditedTask(member, Path(entry["yaml_path"]), group, overrides))
+        yaml_path = Path(entry["yaml_path"]).absolute()
+        task = found.setdefault(member, AuditedTask(member, yaml_path, group, overrides))
+        if dict(task.overrides) != dict(overrides):
+            refused[f"{member} of {group or 'its own'}"] = (
+                "it is meant twice with different settings, and audited with the first"
+            )
     elif entry["type"] == "python_task":
         refused[member] = "it is a Python class, whose visuals a YAML cannot replace"
     elif entry["type"] == "tag":
@@ -191,6 +211,8 @@ def _write(target: Path, task: AuditedTask, variant: Variant, config: Mapping[st
         generated["task_alias"] = target.name
     if callable(config.get("doc_to_visual")):
         generated["doc_to_visual"] = hook("doc_to_visual")
+    if callable(config.get("doc_to_text")):
+        generated["doc_to_text"] = hook("doc_to_text")
     if callable(config.get("doc_to_messages")):
         generated["doc_to_messages"] = hook("doc_to_messages")
     if variant.kind in ("handpicked", "reordered"):
@@ -213,10 +235,18 @@ def _metrics(given: Any, hook: Any) -> list[dict[str, Any]]:
     for number, entry in enumerate(given or []):
         written = dict(entry)
         if callable(written.get("aggregation")):
-            if not inspect.signature(written["aggregation"]).parameters:
+            if not _takes_items(written["aggregation"]):
                 return []
             written["aggregation"] = hook(f"aggregation_{number}")
         if any(callable(value) for value in written.values()):
             return []
         metrics.append(written)
     return metrics
+
+
+def _takes_items(aggregation: Any) -> bool:
+    """Whether a function can be told to take a list; what Python cannot say of is left alone."""
+    try:
+        return bool(inspect.signature(aggregation).parameters)
+    except (TypeError, ValueError):
+        return False

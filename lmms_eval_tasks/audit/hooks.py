@@ -11,6 +11,8 @@ from __future__ import annotations
 import copy
 import functools
 import inspect
+import re
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from functools import lru_cache
 from pathlib import Path
@@ -18,11 +20,26 @@ from typing import Any
 
 from loguru import logger
 
-from video_reasoning.tasks.audit.documents import OptionShape, find_shape, item_id, video_name
+from video_reasoning.preprocessing.sampling import uniform_indices
+from video_reasoning.tasks.audit.documents import (
+    OptionShape,
+    document_key,
+    find_shape,
+    item_id,
+    video_name,
+)
 from video_reasoning.tasks.audit.plan import AuditedTask, Plan, read_plan, write_json
 from video_reasoning.tasks.audit.scores import Metric, read_scores
 from video_reasoning.tasks.audit.variants import Variant
-from video_reasoning.tasks.audit.visuals import NotShownError, Shower, Shown, placeholder_for
+from video_reasoning.tasks.audit.visuals import (
+    NotShownError,
+    Shower,
+    Shown,
+    described,
+    kind_of,
+    placeholder_for,
+    visuals_of,
+)
 from video_reasoning.tasks.media import WHOLE
 
 __all__ = ["AUDIT", "Hooks"]
@@ -32,10 +49,13 @@ AUDIT = "audit"
 
 _MOST_REMEMBERED = 1_000_000
 
+_MARK = re.compile(r"<image>\n?|<video>\n?")
+"""What stands in a prompt for a picture or a video, for models that want a mark of it."""
+
 _shown: dict[tuple[str, str], Shown] = {}
 _failed: dict[tuple[str, str], str] = {}
-# Variant and question -> what this process showed of it, or why it could not. A process scores
-# what it has shown, and finds it here.
+# Variant and document -> what this process showed of it, or why it could not. A process scores
+# what it has shown, and finds it here. Documents and not ids, which repeat in some datasets.
 
 
 class Hooks:
@@ -53,7 +73,7 @@ class Hooks:
         self._task = task
         self._variant = variant
         self._name = task.variant_name(variant)
-        self._config = _original(task.yaml)
+        self._config = {**_original(task.yaml), **task.overrides}
         self._rows = folder / f"{self._name}.rows.json"
 
     @classmethod
@@ -73,11 +93,13 @@ class Hooks:
         try:
             given = self._call("doc_to_visual", document, lmms_eval_specific_kwargs)
             if self._variant.condition is None:
+                self._note(document, given)
                 return given if isinstance(given, list) else [given]
             shown = self._shower.show(given, key, self._pick(key))
         except (Exception, SystemExit) as error:
-            return self._not_shown(key, error, given)
-        return list(self._remember(key, shown).visuals)
+            return self._not_shown(document, error, given)
+        self._remember(document, shown)
+        return shown.visuals
 
     def doc_to_messages(
         self, document: Mapping[str, Any], lmms_eval_specific_kwargs: Any = None
@@ -88,13 +110,49 @@ class Hooks:
         try:
             messages = self._messages(document, lmms_eval_specific_kwargs)
             if self._variant.condition is None:
+                self._note(document, visuals_of(messages))
                 return messages
-            messages, shown = self._shower.replace(messages, key, self._pick(key))
+            replaced, shown = self._shower.replace(messages, key, self._pick(key))
         except (Exception, SystemExit) as error:
-            visuals = self._not_shown(key, error, None)
-            return _with_placeholder(messages, visuals[0])
-        self._remember(key, shown)
-        return messages
+            visuals = self._not_shown(document, error, None)
+            return _with_placeholder(messages, visuals)
+        self._remember(document, shown)
+        return replaced
+
+    def doc_to_text(
+        self, document: Mapping[str, Any], lmms_eval_specific_kwargs: Any = None
+    ) -> Any:
+        """The task's prompt, with as many marks of pictures in it as pictures are shown.
+
+        Some tasks put ``<image>`` into the text for every frame, and models count them.
+        """
+        own = self._config["doc_to_text"]
+        if lmms_eval_specific_kwargs is None:
+            text = own(document)
+        else:
+            text = own(document, lmms_eval_specific_kwargs)
+        marks = len(_MARK.findall(text)) if isinstance(text, str) else 0
+        if self._variant.condition is None or not marks:
+            return text
+        if self._variant.kind == "blind":
+            return _MARK.sub("", text)
+        if marks == 1 or "<video>" in text:
+            return text
+        return _with_marks(text, self._n_images(document, lmms_eval_specific_kwargs, marks))
+
+    def _n_images(self, document: Mapping[str, Any], specific: Any, marks: int) -> int:
+        """How many pictures are shown of a task whose text marks several."""
+        try:
+            given = self._call("doc_to_visual", document, specific)
+            shown = self._shower.show(given, item_id(document), self._pick(item_id(document)))
+        except KeyError:
+            # The prompt is written from a document without its pictures, so that a task that
+            # keeps them there cannot show them yet.
+            condition = self._variant.condition
+            return min(marks, condition.m) if condition else marks
+        except (Exception, SystemExit):
+            return 1  # the placeholder
+        return min(marks, len([visual for visual in shown.visuals if kind_of(visual) != "sound"]))
 
     def process_docs(self, dataset: Any) -> Any:
         """The task's documents: those with a pick, or those whose options can be reordered."""
@@ -107,7 +165,13 @@ class Hooks:
         if self._variant.kind == "handpicked":
             ids = _ids(dataset)
             picked = [row for row, name in enumerate(ids) if name in self._task.picks]
-            return self._chosen(dataset, picked, ids)
+            counts = Counter(ids)
+            if double := {ids[row] for row in picked if counts[ids[row]] > 1}:
+                logger.warning(
+                    f"{self._name}: {len(double):,} picks name more than one question each "
+                    f"({', '.join(sorted(double)[:3])}, ...); those are left out."
+                )
+            return self._chosen(dataset, [row for row in picked if counts[ids[row]] == 1], ids)
         if self._variant.order:
             return self._reordered(dataset)
         return dataset
@@ -117,17 +181,22 @@ class Hooks:
     ) -> dict[str, Any]:
         """What the task's own function returns, and under ``audit`` what the audit needs."""
         key = item_id(document)
+        place = self._name, document_key(document)
         audited: dict[str, Any] = {"id": key, "video": self._video(document, key)}
-        if problem := _failed.get((self._name, key)):
+        if problem := _failed.get(place):
             # Scored as the task scores it, but told apart: what was shown was a placeholder.
             audited["problem"] = problem
-        if shown := _shown.get((self._name, key)):
+        if shown := _shown.get(place):
             audited["shape"] = shown.shape
         try:
-            returned = dict(self._config["process_results"](document, results, **more))
-        except Exception as error:  # the harness would retry it and then drop the whole run
+            # A copy: some tasks write into the document, which is scored once for each repeat.
+            returned = self._config["process_results"](dict(document), results, **more)
+            if not isinstance(returned, Mapping):
+                raise TypeError(f"it returned a {type(returned).__name__}, no dict of metrics")
+        except (Exception, SystemExit) as error:
+            # The harness would retry it and then drop the whole run.
             logger.error(f"{self._name} {key}: the task could not score a response: {error!r}")
-            audited["problem"] = f"the task's process_results failed with {error!r}"
+            audited.setdefault("problem", f"the task's process_results failed with {error!r}")
             return {AUDIT: audited}
         scores = read_scores(returned, self._metrics, str(self._config.get("score_key", "score")))
         audited["scores"] = {name: [score.value, score.rule] for name, score in scores.items()}
@@ -147,7 +216,7 @@ class Hooks:
                 named["args"] = self._own_folder(named["args"])
             try:
                 return own(items, *arguments, **named)
-            except Exception as error:
+            except (Exception, SystemExit) as error:
                 logger.error(f"{self._name}: the task's aggregation failed: {error!r}")
                 return None
 
@@ -178,8 +247,11 @@ class Hooks:
         return self._task.picks.get(key)
 
     def _video(self, document: Mapping[str, Any], key: str) -> str:
-        shown = _shown.get((self._name, key))
-        return (shown.source if shown else "") or video_name(document) or key
+        shown = _shown.get((self._name, document_key(document)))
+        source = shown.source if shown else ""
+        if source.startswith("frames-"):
+            source = video_name(document) or source
+        return source or video_name(document) or key
 
     def _call(self, name: str, document: Mapping[str, Any], specific: Any) -> Any:
         """Calls a function of the task as the harness does."""
@@ -205,17 +277,29 @@ class Hooks:
             return own(document, lmms_eval_specific_kwargs=specific)
         return own(document)
 
-    def _remember(self, key: str, shown: Shown) -> Shown:
-        if len(_shown) < _MOST_REMEMBERED:
-            _shown[self._name, key] = Shown([], shown.shape, shown.source, shown.n_frames)
-        _failed.pop((self._name, key), None)
-        return shown
+    def _note(self, document: Mapping[str, Any], given: Any) -> None:
+        """Remembers what the task shows itself."""
+        try:
+            shape, source = described(given)
+        except NotShownError:
+            shape, source = "", ""
+        self._remember(document, Shown([], shape, source))
 
-    def _not_shown(self, key: str, error: BaseException, given: Any) -> list[Any]:
+    def _remember(self, document: Mapping[str, Any], shown: Shown) -> None:
+        place = self._name, document_key(document)
+        if len(_shown) < _MOST_REMEMBERED:
+            _shown[place] = Shown([], shown.shape, shown.source)
+        _failed.pop(place, None)
+
+    def _not_shown(
+        self, document: Mapping[str, Any], error: BaseException, given: Any
+    ) -> list[Any]:
+        place = self._name, document_key(document)
         reason = str(error) if isinstance(error, NotShownError) else f"the task failed: {error!r}"
-        if (self._name, key) not in _failed:
-            logger.warning(f"{self._name} {key}: shown as missing: {reason}")
-        _failed[self._name, key] = reason
+        if place not in _failed:
+            logger.warning(f"{self._name} {item_id(document)}: shown as missing: {reason}")
+        _failed[place] = reason
+        _shown.pop(place, None)
         if self._variant.kind == "blind":
             return []
         try:
@@ -299,16 +383,29 @@ def _ids(dataset: Any) -> list[str]:
     return [item_id(row) for row in _plain_columns(dataset)]
 
 
-def _with_placeholder(messages: Any, visual: Any) -> Any:
+def _with_marks(text: str, count: int) -> str:
+    """The text with some of its marks of pictures, at equal distances."""
+    marks = list(_MARK.finditer(text))
+    kept = set(uniform_indices(len(marks), count)) if count else set()
+    parts, end = [], 0
+    for number, mark in enumerate(marks):
+        parts.append(text[end : mark.end() if number in kept else mark.start()])
+        end = mark.end()
+    return "".join([*parts, text[end:]])
+
+
+def _with_placeholder(messages: Any, visuals: Sequence[Any]) -> Any:
     """Messages that can be sent where the task's own cannot: their text and a placeholder."""
     texts = [
         part
         for message in messages or []
-        if isinstance(message.get("content"), list)
+        if isinstance(message, Mapping) and isinstance(message.get("content"), list)
         for part in message["content"]
         if isinstance(part, Mapping) and part.get("type") == "text"
     ]
-    kind = "video" if isinstance(visual, str) else "image"
-    shown = [{"type": kind, "url": visual}] if visual is not None else []
+    shown = [
+        {"type": "video" if isinstance(visual, str) else "image", "url": visual}
+        for visual in visuals
+    ]
     content = [*shown, *(texts or [{"type": "text", "text": ""}])]
     return [{"role": "user", "content": content}]

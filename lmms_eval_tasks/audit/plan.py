@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +17,9 @@ from video_reasoning.tasks.audit.variants import AuditError, Variant, parse
 __all__ = ["AuditedTask", "Plan", "read_plan", "write_json"]
 
 FILE = "plan.json"
+
+_LONGEST = 150
+"""Characters of a task's name in the names of files, of which the harness makes longer ones."""
 
 
 @dataclass(frozen=True)
@@ -40,8 +44,12 @@ class AuditedTask:
 
     def variant_name(self, variant: Variant) -> str:
         """The generated task's name, and the stem of its files."""
-        # A file's name: a task may be called with a slash or a space.
-        return f"audit_{re.sub(r'[^A-Za-z0-9_.-]', '_', self.name)}_{variant.name}"
+        # A file's name: a task may be called with a slash or a space, and two tasks so alike
+        # that only these differ.
+        stem = re.sub(r"[^A-Za-z0-9_-]", "_", self.name)[:_LONGEST]
+        if stem != self.name:
+            stem += f"_{hashlib.blake2b(self.name.encode(), digest_size=4).hexdigest()}"
+        return f"audit_{stem}_{variant.name}"
 
 
 @dataclass(frozen=True)
@@ -78,11 +86,17 @@ class Plan:
         Raises:
             AuditError: if the audit has none of that name.
         """
-        for task in self.tasks:
-            for variant in self.variants:
-                if task.variant_name(variant) == name:
-                    return task, variant
-        raise AuditError(f"This audit has no task {name}; derive it again.")
+        if name not in self._by_name:
+            raise AuditError(f"This audit has no task {name}; derive it again.")
+        return self._by_name[name]
+
+    @cached_property
+    def _by_name(self) -> dict[str, tuple[AuditedTask, Variant]]:
+        return {
+            task.variant_name(variant): (task, variant)
+            for task in self.tasks
+            for variant in self.variants
+        }
 
     def as_json(self) -> dict[str, Any]:
         """The plan for its file."""

@@ -20,8 +20,31 @@ from typing import Any
 
 __all__ = ["ItemScore", "Metric", "read_scores"]
 
-SCORE_KEYS = ("score", "correct", "is_correct", "accuracy", "acc", "rating", "hit")
+SCORE_KEYS = (
+    "score",
+    "correct",
+    "is_correct",
+    "accuracy",
+    "acc",
+    "rating",
+    "hit",
+    "MRA:.5:.95:.05",
+)
 """Names of an item's score in a metric's dict, after the task's own ``score_key``."""
+
+PAIRS = (
+    ("pred", "ground_truth"),
+    ("pred", "gt"),
+    ("pred", "answer"),
+    ("pred", "target"),
+    ("prediction", "ground_truth"),
+    ("prediction", "answer"),
+    ("pred_answer", "answer"),
+    ("pred_answer", "gt_answer"),
+    ("parsed_pred", "answer"),
+    ("pred_id", "answer_id"),
+)
+"""Names under which a metric's dict holds what was answered and what is right."""
 
 
 @dataclass(frozen=True)
@@ -86,7 +109,16 @@ def _read(value: Any, metric: Metric, score_key: str) -> ItemScore:
     number = _alone(value, metric.aggregation)
     if number is not None:
         return ItemScore(number, "aggregation over the one item")
+    if isinstance(value, Mapping):
+        for answered, right in PAIRS:
+            if _is_answer(value.get(answered)) and _is_answer(value.get(right)):
+                equal = str(value[answered]).strip() == str(value[right]).strip()
+                return ItemScore(float(equal), f"{answered} equals {right}")
     return ItemScore(None, f"saw {_described(value)}")
+
+
+def _is_answer(value: Any) -> bool:
+    return isinstance(value, (str, int)) and not isinstance(value, bool) and str(value) != ""
 
 
 def _alone(value: Any, aggregation: Callable[..., Any] | None) -> float | None:

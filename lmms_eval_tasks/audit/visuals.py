@@ -7,27 +7,42 @@ decode. Frames are chosen from. What cannot be shown under a condition is refuse
 
 from __future__ import annotations
 
+import hashlib
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
+from urllib.parse import urlsplit
+from urllib.request import url2pathname
 
 from video_reasoning.preprocessing.conditions import (
     Condition,
+    clip_name,
     condition_indices,
     make_conditions,
 )
+from video_reasoning.preprocessing.files import content_id
 from video_reasoning.preprocessing.video import VideoError
 from video_reasoning.tasks import media
 
-__all__ = ["NotShownError", "Shower", "Shown"]
+__all__ = [
+    "NotShownError",
+    "Shower",
+    "Shown",
+    "described",
+    "kind_of",
+    "placeholder_for",
+    "visuals_of",
+]
 
 _IMAGES = (".jpg", ".jpeg", ".png", ".bmp", ".tiff", ".webp")
 _SOUNDS = (".wav", ".mp3", ".m4a", ".aac", ".flac", ".ogg", ".opus")
 _PATH_KEYS = ("url", "path", "video", "image", "video_path")
-_START_KEYS = ("video_start", "start_time")
-_END_KEYS = ("video_end", "end_time")
+_START_KEYS = ("video_start", "start_time", "start", "start_sec", "start_second")
+_END_KEYS = ("video_end", "end_time", "end", "end_sec", "end_second")
+_SAMPLING_KEYS = ("nframes", "num_frames", "fps", "min_frames", "max_frames", "max_num_frames")
+"""What a part of a message may ask of the reader of the task's own video, and not of a clip's."""
 
 Media = Literal["video", "image", "frames", "sound"]
 
@@ -43,14 +58,12 @@ class Shown:
     Attributes:
         visuals: in the task's own form: paths, images.
         shape: what the task shows, in words: ``1 video``, ``12 frames``, ``2 videos``.
-        source: the first video's path, or the empty text for frames.
-        n_frames: frames of the first video, or of the frames given; 0 where not counted.
+        source: the first video's path; for frames a name made of the first one.
     """
 
     visuals: list[Any]
     shape: str
     source: str = ""
-    n_frames: int = 0
 
 
 @dataclass(frozen=True)
@@ -79,26 +92,28 @@ class Shower:
             NotShownError: if it cannot be shown so.
         """
         visuals = _listed(given)
+        shape, source = described(visuals)
         kinds = [kind_of(visual) for visual in visuals]
-        shape = _shape(visuals, kinds)
         if "video" in kinds:
+            if self.condition.kind == "handpicked" and kinds.count("video") > 1:
+                raise NotShownError(
+                    f"it shows {shape}, and a handpicked frame does not say of which"
+                )
             shown: list[Any] = []
-            first = ("", 0)
-            for number, (visual, kind) in enumerate(zip(visuals, kinds, strict=True)):
+            n_videos = 0
+            for visual, kind in zip(visuals, kinds, strict=True):
                 if kind != "video":
                     shown.append(visual)
                     continue
-                name = key if not number else f"{key}#{number + 1}"
-                clips, source, n_frames = self._video(visual, name, pick if not number else None)
-                shown += clips
-                first = (source, n_frames) if not first[0] else first
-            return Shown(shown, shape, *first)
+                n_videos += 1
+                shown += self._video(visual, key if n_videos == 1 else f"{key}#{n_videos}", pick)
+            return Shown(shown, shape, source)
         if "frames" in kinds:
             if len(visuals) > 1:
                 raise NotShownError(f"it shows {shape}; several arrays of frames are not known")
             frames = visuals[0]
             places = self._places(len(frames), key, pick)
-            return Shown([frames[places]] if places else [], shape, "", len(frames))
+            return Shown([frames[places]] if places else [], shape, source)
         images = [place for place, kind in enumerate(kinds) if kind == "image"]
         if not images:
             raise NotShownError(f"it shows {shape}, no video")
@@ -106,7 +121,7 @@ class Shower:
             raise NotShownError("it shows a single image, which has no frames to choose from")
         chosen = [images[place] for place in self._places(len(images), key, pick)]
         rest = [visual for visual, kind in zip(visuals, kinds, strict=True) if kind != "image"]
-        return Shown([*(visuals[place] for place in chosen), *rest], shape, "", len(images))
+        return Shown([*(visuals[place] for place in chosen), *rest], shape, source)
 
     def replace(self, messages: Any, key: str, pick: int | None = None) -> tuple[Any, Shown]:
         """Chat messages with their video parts under the condition.
@@ -122,13 +137,7 @@ class Shower:
         Raises:
             NotShownError: if they cannot be shown so.
         """
-        parts = [
-            part
-            for message in messages
-            if isinstance(message.get("content"), list)
-            for part in message["content"]
-            if isinstance(part, Mapping) and part.get("type") in ("video", "image")
-        ]
+        parts = _parts_of(messages)
         shown = self.show([_visual_of(part) for part in parts], key, pick)
         places = [part for part in parts if part["type"] == "video"] or parts
         videos = places[0]["type"] == "video"
@@ -157,10 +166,16 @@ class Shower:
         except ValueError as error:
             raise NotShownError(str(error)) from error
 
-    def _video(self, visual: Any, key: str, pick: int | None) -> tuple[list[str], str, int]:
+    def _video(self, visual: Any, key: str, pick: int | None) -> list[str]:
         path, span = _located(visual)
         if self.condition.kind == "blind":
-            return [], str(path), 0
+            return []
+        try:
+            name = clip_name(content_id(path), self.condition, key, pick, span)
+            if (self.clips / name).exists():
+                return [str(self.clips / name)]  # made with another condition's clip
+        except OSError:
+            pass  # what is wrong with the file is said below
         wanted = [
             other
             for other in dict.fromkeys((self.condition, *self.together))
@@ -177,7 +192,40 @@ class Shower:
                 made = make_conditions(path, requests[:1], self.clips, span=span)[0]
         except (VideoError, ValueError, OSError) as error:
             raise NotShownError(str(error)) from error
-        return [str(made.path)], str(path), made.n_frames
+        return [str(made.path)]
+
+
+def described(given: Any) -> tuple[str, str]:
+    """What a task shows, in words, and a name of it: the first video's path, or of its frames.
+
+    Raises:
+        NotShownError: if it holds what is not known, or a video that cannot be located.
+    """
+    visuals = _listed(given)
+    kinds = [kind_of(visual) for visual in visuals]
+    shape = _shape(visuals, kinds)
+    for visual, kind in zip(visuals, kinds, strict=True):
+        if kind == "video":
+            return shape, str(_located(visual)[0])
+    for visual, kind in zip(visuals, kinds, strict=True):
+        if kind in ("image", "frames"):
+            return shape, _name_of(visual)
+    return shape, ""
+
+
+def _name_of(visual: Any) -> str:
+    """A name for an image or the first of an array of frames: the same for the same pixels."""
+    if isinstance(visual, Mapping):
+        visual = next((visual[name] for name in _PATH_KEYS if visual.get(name) is not None), "")
+    if isinstance(visual, (str, Path)):
+        return str(visual)
+    try:
+        import numpy as np
+
+        pixels = np.asarray(visual[0] if kind_of(visual) == "frames" else visual)
+        return f"frames-{hashlib.blake2b(pixels.tobytes(), digest_size=8).hexdigest()}"
+    except Exception:  # a name is worth little: whatever the object is, it is shown
+        return ""
 
 
 def placeholder_for(given: Any) -> list[Any]:
@@ -204,8 +252,8 @@ def kind_of(visual: Any) -> Media | None:
             return "image"
         return "sound" if suffix in _SOUNDS else "video"
     shape = getattr(visual, "shape", None)
-    if shape is not None and len(shape) == 4:
-        return "frames"
+    if shape is not None and len(shape) in (3, 4):
+        return "frames" if len(shape) == 4 else "image"
     if hasattr(visual, "mode") and hasattr(visual, "size"):  # an image of PIL, not imported here
         return "image"
     return None
@@ -255,6 +303,8 @@ def _located(visual: Any) -> tuple[Path, tuple[float, float] | None]:
             return path, span or inner_span
         visual = inner
     text = str(visual)
+    if text.startswith("file://"):
+        text = url2pathname(urlsplit(text).path)
     if "://" in text:
         raise NotShownError(f"it shows the address {text}; only a local file can be prepared")
     path = Path(text)
@@ -271,6 +321,21 @@ def _first(visual: Mapping[str, Any], names: Sequence[str]) -> float | None:
     return None
 
 
+def visuals_of(messages: Any) -> list[Any]:
+    """The videos and images in chat messages, as ``doc_to_visual`` would give them."""
+    return [_visual_of(part) for part in _parts_of(messages)]
+
+
+def _parts_of(messages: Any) -> list[Mapping[str, Any]]:
+    return [
+        part
+        for message in messages
+        if isinstance(message.get("content"), list)
+        for part in message["content"]
+        if isinstance(part, Mapping) and part.get("type") in ("video", "image")
+    ]
+
+
 def _visual_of(part: Mapping[str, Any]) -> Any:
     """The visual in a part of a message, in the form that ``doc_to_visual`` would give."""
     inner = next((part[name] for name in _PATH_KEYS if part.get(name) is not None), None)
@@ -285,9 +350,10 @@ def _visual_of(part: Mapping[str, Any]) -> Any:
 
 
 def _part_with(part: Mapping[str, Any], visual: Any) -> dict[str, Any]:
-    """A part of a message with another visual, and without the times of the one before."""
+    """A part of a message with another visual, without the times and sampling of the one before."""
     name = next((name for name in _PATH_KEYS if part.get(name) is not None), "url")
-    kept = {key: part[key] for key in part if key not in (*_START_KEYS, *_END_KEYS)}
+    gone = (*_START_KEYS, *_END_KEYS, *_SAMPLING_KEYS) if part.get("type") == "video" else ()
+    kept = {key: part[key] for key in part if key not in gone}
     if isinstance(visual, Mapping) and visual.get("type") == "image":
         visual = visual["url"]
     return {**kept, name: visual}
