@@ -15,13 +15,13 @@ SHELL := /bin/bash
 .PHONY: demo test lint bench reliability docs clean help
 
 help:
-	@echo "make demo        install, write the sample benchmark, run it, hold it against known answers"
-	@echo "make test        install with the development tools and run all tests"
-	@echo "make lint        ruff, ruff format and mypy --strict on the three packages"
-	@echo "make bench       print the benchmarks' figures and ratios"
-	@echo "make reliability faults, kills, crowds and random input: what was tried, what was lost"
-	@echo "make docs        build the documentation into site/"
-	@echo "make clean       remove what the other targets wrote, the virtual environment included"
+	@echo "make demo         install, write the sample benchmark, run it, hold it against known answers"
+	@echo "make test         install with the development tools and run all tests"
+	@echo "make lint         ruff, ruff format and mypy --strict on the three packages"
+	@echo "make bench        print the benchmarks' figures and ratios"
+	@echo "make reliability  faults, kills, crowds and random input: what was tried, what was lost"
+	@echo "make docs         build the documentation into site/"
+	@echo "make clean        remove what the other targets wrote, the virtual environment included"
 
 $(BIN)/python:
 	$(PYTHON) -c 'import sys; sys.exit(0 if (3, 10) <= sys.version_info[:2] <= (3, 12) else "Python 3.10 to 3.12 is needed, this is " + sys.version.split()[0] + "; name another with: make PYTHON=python3.11")'
@@ -83,9 +83,11 @@ bench: $(VENV)/.dev
 	done
 
 reliability: $(VENV)/.dev
-	@for script in tests/reliability/check_*.py; do \
-	  echo "== $$script"; $(BIN)/python -m tests.reliability.$$(basename $$script .py); \
-	done
+	@failed=; for script in tests/reliability/check_*.py; do \
+	  echo; echo "== $$script"; \
+	  $(BIN)/python -m tests.reliability.$$(basename $$script .py) || failed="$$failed $$script"; \
+	done; \
+	if [ -n "$$failed" ]; then echo "Something was lost in:$$failed"; exit 1; fi
 
 $(VENV)/.docs: pyproject.toml | $(BIN)/python
 	$(call install,.[docs])
