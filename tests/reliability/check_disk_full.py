@@ -179,7 +179,7 @@ def evaluation(full: Disk, work: Path, sample_store: Path) -> tuple[list[str], s
     full.size(weight(home) + 8)
     losses = []
     outputs = {}
-    run_line = ["--model", "random_choice", "--tasks", "tvbench_tomato_principles"]
+    run_line = ["--model", "sample_observer", "--tasks", "tvbench_tomato_principles"]
     run_line += ["--limit", "6", "--log_samples"]
     for state in ("full", "read-only"):
         if state == "read-only":
