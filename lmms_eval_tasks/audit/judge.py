@@ -18,6 +18,7 @@ from typing import Any
 from video_reasoning.metrics.intervals import Estimate, wilson
 from video_reasoning.tasks.audit.hooks import AUDIT
 from video_reasoning.tasks.audit.plan import AuditedTask, Plan
+from video_reasoning.tasks.audit.scores import EQUALS
 from video_reasoning.tasks.audit.variants import ORIGINAL, AuditError, Variant
 from video_reasoning.tasks.logs import LogError, OddLines, Run, Sample, find_runs, read_samples
 
@@ -242,6 +243,17 @@ class _Answers:
     ids: dict[int, str] = field(default_factory=dict)
     own: Mapping[str, float | None] = field(default_factory=dict)
 
+    def own_number(self, metric: str) -> float | None:
+        """The task's own aggregated number, under the first filter where it has several."""
+        names = [name for name in self.own if name == metric or name.startswith(f"{metric},")]
+        return self.own[names[0]] if names else None
+
+    def id_at(self, row: int) -> str:
+        """The id of the question at a place, or the empty text where the log has none."""
+        audited = self.samples[row].values.get(AUDIT)
+        logged = audited.get("id") if isinstance(audited, Mapping) else None
+        return str(self.ids.get(row) or logged or "")
+
 
 def judge_task(
     plan: Plan,
@@ -264,13 +276,15 @@ def judge_task(
     if not answers:
         return AuditResult(task.name, (task.name,), notes=notes, refused="its run left no log")
     try:
+        _align(answers, notes)
         chosen, rule, scale = _metric(answers, metric, notes)
     except AuditError as error:
         return AuditResult(task.name, (task.name,), notes=notes, refused=str(error))
     items = _items(answers, chosen, scale)
+    _tell_apart(items, notes)
     if any(variant.kind == "handpicked" for variant in plan.variants) and not task.picks:
         notes.append("No question has a handpicked frame: rho is not known.")
-    own = {name: found.own.get(chosen) for name, found in answers.items()}
+    own = {name: found.own_number(chosen) for name, found in answers.items()}
     return _evaluate(
         plan, task.name, (task.name,), list(answers), items, chosen, rule, own, notes, level, draws
     )
@@ -307,9 +321,59 @@ def _read(
                 continue  # asked only so that the harness has a document
             row, found.ids[row] = places[row]
         found.samples[row] = sample
-    if odd.count:
+    filters = {metric.rpartition(",")[2] for metric in found.own if "," in metric}
+    if len(filters) > 1 and odd.count == (len(filters) - 1) * len(found.samples):
+        told = f"The task reads responses in several ways ({', '.join(sorted(filters))}); here the "
+        told += "first counts."
+        notes += [told] if told not in notes else []
+    elif odd.count:
         notes.append(odd.sentence(path))
     return found
+
+
+def _align(answers: Mapping[str, _Answers], notes: list[str]) -> None:
+    """Puts the questions into one order, where a task shuffles them anew for every condition.
+
+    Raises:
+        AuditError: if that cannot be done.
+    """
+    reference = next((found for found in answers.values() if found.samples), None)
+    if reference is None:
+        return
+    places = {reference.id_at(row): row for row in reference.samples}
+    for name, found in answers.items():
+        ids = {row: found.id_at(row) for row in found.samples}
+        if all(
+            not known or row not in reference.samples or known == reference.id_at(row)
+            for row, known in ids.items()
+        ):
+            continue
+        if len(places) < len(reference.samples) or len(set(ids.values())) < len(ids):
+            raise AuditError(
+                "its documents come in another order under every condition, and their ids repeat, "
+                "so that they cannot be put side by side"
+            )
+        spare = max(places.values()) + 1
+        rows = {row: places.get(known, spare + row) for row, known in ids.items()}
+        found.samples = {rows[row]: sample for row, sample in found.samples.items()}
+        found.ids = {rows[row]: known for row, known in found.ids.items() if row in rows}
+        notes.append(
+            f"The task's documents come in another order under {name}; they are matched by their "
+            "ids."
+        )
+
+
+def _tell_apart(items: Sequence[Item], notes: list[str]) -> None:
+    """Adds the row to ids that repeat."""
+    counts = Counter(item.id for item in items)
+    repeated = [item for item in items if counts[item.id] > 1]
+    for item in repeated:
+        item.id = f"{item.id}#{item.row}"
+    if repeated:
+        notes.append(
+            f"{len(repeated):,} questions share an id with another; their place in the dataset is "
+            f"added, as in {repeated[0].id}."
+        )
 
 
 def _places(path: Path) -> list[tuple[int, str]]:
@@ -347,8 +411,8 @@ def _metric(
 ) -> tuple[str, str, float]:
     """Which metric says what is right, how, and what it counts for a right item.
 
-    The first whose items' mean is the task's own number; else the first whose items have a
-    score, with a note.
+    Of the metrics with the most scored items the first whose mean is the task's own number;
+    else the first of them, with a note.
 
     Raises:
         AuditError: if no metric has a score for its items.
@@ -366,32 +430,37 @@ def _metric(
             f"its items have no metric '{wanted}'; they have {', '.join(seen) or 'none'}"
         )
     candidates = [wanted] if wanted else list(seen)
-    usable: list[tuple[str, float]] = []
+    usable: list[tuple[str, float, bool]] = []
     odd: list[str] = []
     for metric in candidates:
         of_variant = values.get(metric, {})
         highest = max((max(scores) for scores in of_variant.values()), default=math.nan)
+        scale = 1.0 if highest <= 1 else _PERCENT
+        agrees = all(
+            _agrees(of_variant.get(name, []), found.own_number(metric), scale)
+            for name, found in answers.items()
+            if found.samples  # one question is asked where a condition has none
+        )
         if math.isnan(highest):
             rules = [rule for rule, _ in seen[metric].most_common(2)]
             odd.append(f"{metric}: {' and '.join(rules)}")
         elif 1 < highest <= 10 or highest > _PERCENT:
             odd.append(f"{metric}: values up to {highest:g}, which are no shares of right")
+        elif not agrees and any(EQUALS in rule for rule in seen[metric]):
+            odd.append(f"{metric}: answers beside their keys, whose comparison is not its number")
         else:
-            usable.append((metric, 1.0 if highest <= 1 else _PERCENT))
+            usable.append((metric, scale, agrees))
     if not usable:
         raise AuditError(
             "the task has no score for each item; name a metric with --metric, or have its "
             f"process_results return one ({'; '.join(odd) or 'it returned no metric at all'})"
         )
-    for metric, scale in usable:
-        of_variant = values[metric]
-        if all(
-            _agrees(of_variant.get(name, []), found.own.get(metric), scale)
-            for name, found in answers.items()
-        ):
-            break
-    else:
-        metric, scale = usable[0]
+    # A metric over all items before one over some, such as those of one kind.
+    usable.sort(key=lambda found: -sum(map(len, values[found[0]].values())))
+    most = sum(map(len, values[usable[0][0]].values()))
+    widest = [found for found in usable if sum(map(len, values[found[0]].values())) == most]
+    metric, scale, agrees = next((found for found in widest if found[2]), widest[0])
+    if not agrees:
         notes.append(
             f"The mean of the items' scores is not the task's own {metric}, which may weigh or "
             "pair them; all numbers here are means over items."
@@ -556,8 +625,26 @@ class _Estimator:
             level=self.level,
             draws=self.draws,
         )
-        one = found.n_clusters == 1 and not math.isnan(found.value)
-        return replace(found, low=-1.0, high=math.inf) if one else found
+        if math.isnan(found.value):
+            return found
+        if found.n_clusters == 1:
+            return replace(found, low=-1.0, high=math.inf)
+        below_mean = math.fsum(_score(item, below) for item in items) / len(items)
+        gains = [_score(item, above) - _score(item, below) for item in items]
+        down, up = (unseen / below_mean for unseen in self._unseen(gains, found.n_clusters))
+        return replace(found, low=max(-1.0, found.low - down), high=found.high + up)
+
+    def _unseen(self, gains: Sequence[float], n_clusters: int) -> tuple[float, float]:
+        """How much lower and higher a mean of gains may be than a bootstrap of them can tell.
+
+        A bootstrap of items of which none loses knows no losses. That among n videos none was
+        seen leaves room for some (Wilson's upper end of 0 in n).
+        """
+        room = wilson(0, n_clusters, self.level).high
+        return (
+            room if all(gain >= 0 for gain in gains) else 0.0,
+            room if all(gain <= 0 for gain in gains) else 0.0,
+        )
 
     def differences(
         self, items: Sequence[Item], reference: str | None, variants: Sequence[str]
@@ -576,6 +663,10 @@ class _Estimator:
                     level=self.level,
                     draws=self.draws,
                 )
-                one = difference.n_clusters == 1
-                found[variant] = replace(difference, low=-1.0, high=1.0) if one else difference
+                gains = [_score(item, reference) - _score(item, variant) for item in over]
+                down, up = self._unseen(gains, difference.n_clusters)
+                low, high = difference.low - down, difference.high + up
+                if difference.n_clusters == 1:
+                    low, high = -1.0, 1.0
+                found[variant] = replace(difference, low=max(-1.0, low), high=min(1.0, high))
         return found

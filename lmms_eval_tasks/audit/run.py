@@ -25,7 +25,15 @@ TASKS = "tasks"
 RUNS = "runs"
 """Folder of the evaluation's logs in an audit's folder."""
 
-_RESERVED = ("--tasks", "--model", "--model_args", "--limit", "--include_path", "--output_path")
+_RESERVED = (
+    "--tasks",
+    "--model",
+    "--model_args",
+    "--limit",
+    "--include_path",
+    "--output_path",
+    "--offset",
+)
 
 
 @dataclass(frozen=True)

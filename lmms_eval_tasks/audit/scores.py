@@ -14,9 +14,12 @@ import inspect
 import io
 import math
 import numbers
-from collections.abc import Callable, Mapping, Sequence
+import threading
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
+
+from loguru import logger
 
 __all__ = ["ItemScore", "Metric", "read_scores"]
 
@@ -31,6 +34,11 @@ SCORE_KEYS = (
     "MRA:.5:.95:.05",
 )
 """Names of an item's score in a metric's dict, after the task's own ``score_key``."""
+
+EQUALS = " equals "
+"""In the rule of a score that was found by comparing; it counts where the task's own agrees."""
+
+_one_at_a_time = threading.Lock()
 
 PAIRS = (
     ("pred", "ground_truth"),
@@ -86,26 +94,34 @@ def read_scores(
     Returns:
         Metric -> score, for the metrics that the item has a value for.
     """
-    return {
-        metric.name: _read(returned[metric.name], metric, score_key)
-        for metric in metrics
-        if metric.name in returned
-    }
+    here = [metric for metric in metrics if metric.name in returned]
+    scores = {metric.name: _plain(returned[metric.name], score_key) for metric in here}
+    if any(score is not None for score in scores.values()):
+        # One metric says it plainly; counts and the like beside it need not be asked.
+        return {
+            name: score or ItemScore(None, f"saw {_described(returned[name])}")
+            for name, score in scores.items()
+        }
+    return {metric.name: _asked(returned[metric.name], metric) for metric in here}
 
 
-def _read(value: Any, metric: Metric, score_key: str) -> ItemScore:
+def _plain(value: Any, score_key: str) -> ItemScore | None:
+    """The score that a value holds; None where it holds none."""
     number = _number(value)
     if number is not None:
         return ItemScore(number, "number")
-    if value is None:
-        return ItemScore(None, "nothing")
     if isinstance(value, Mapping):
-        if not value:
-            return ItemScore(None, "nothing")
         for key in dict.fromkeys((score_key, *SCORE_KEYS)):
             number = _number(value.get(key))
             if number is not None:
                 return ItemScore(number, f"key {key}")
+    return None
+
+
+def _asked(value: Any, metric: Metric) -> ItemScore:
+    """The score that the metric's aggregation gives a value."""
+    if value is None or value == {}:
+        return ItemScore(None, "nothing")
     number = _alone(value, metric.aggregation)
     if number is not None:
         return ItemScore(number, "aggregation over the one item")
@@ -113,7 +129,7 @@ def _read(value: Any, metric: Metric, score_key: str) -> ItemScore:
         for answered, right in PAIRS:
             if _is_answer(value.get(answered)) and _is_answer(value.get(right)):
                 equal = str(value[answered]).strip() == str(value[right]).strip()
-                return ItemScore(float(equal), f"{answered} equals {right}")
+                return ItemScore(float(equal), f"{answered}{EQUALS}{right}")
     return ItemScore(None, f"saw {_described(value)}")
 
 
@@ -128,10 +144,27 @@ def _alone(value: Any, aggregation: Callable[..., Any] | None) -> float | None:
     try:
         if len(inspect.signature(aggregation).parameters) != 1:
             return None  # it takes the run's arguments: it writes a submission file
-        with contextlib.redirect_stdout(io.StringIO()):
+        with _quiet(aggregation):
             return _number(aggregation([value]))
     except (Exception, SystemExit):  # made for many items; that it fails over one says nothing
         return None
+
+
+@contextlib.contextmanager
+def _quiet(function: Callable[..., Any]) -> Iterator[None]:
+    """Keeps what a function says of one item from being said for each of thousands.
+
+    The harness scores in several threads, and the standard output is one for all of them.
+    """
+    module = str(getattr(inspect.unwrap(function), "__globals__", {}).get("__name__") or "")
+    with _one_at_a_time, contextlib.redirect_stdout(io.StringIO()):
+        if module:
+            logger.disable(module)
+        try:
+            yield
+        finally:
+            if module:
+                logger.enable(module)
 
 
 def _number(value: Any) -> float | None:

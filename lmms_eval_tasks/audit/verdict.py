@@ -53,7 +53,7 @@ def verdict(
         sentences.append(_order(result.ratios["tau"]))
     if "blind" in by_kind:
         sentences.append(_blind(result, by_kind["blind"], reference))
-    if "rho" in result.ratios:
+    if "rho" in result.ratios and result.ratios["rho"].n:
         sentences.append(_key_frame(result.ratios["rho"]))
     sentences += [_reordered(result, name, reference) for name in result.paired]
     return sentences
