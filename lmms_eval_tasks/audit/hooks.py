@@ -241,6 +241,7 @@ class Hooks:
         return [
             Metric(str(entry["metric"]), own if callable(own := entry.get("aggregation")) else None)
             for entry in self._config.get("metric_list") or []
+            if entry.get("higher_is_better", True)  # a count of faults says not what is right
         ]
 
     def _pick(self, key: str) -> int | None:

@@ -387,6 +387,13 @@ def _places(path: Path) -> list[tuple[int, str]]:
         ) from error
 
 
+def _problem(sample: Sample) -> str:
+    """Why an item could not be shown or scored, or the empty text."""
+    audited = sample.values.get(AUDIT)
+    told = audited.get("problem") if isinstance(audited, Mapping) else ""
+    return str(told or sample.problem or "")
+
+
 def _raw_scores(
     sample: Sample, own: Mapping[str, float | None]
 ) -> dict[str, tuple[float | None, str]]:
@@ -419,11 +426,14 @@ def _metric(
     """
     seen: dict[str, Counter[str]] = {}
     values: dict[str, dict[str, list[float]]] = {}
+    shown: set[str] = set()  # metrics with a score for an item that could be shown
     for name, found in answers.items():
         for sample in found.samples.values():
             for metric, (value, rule) in _raw_scores(sample, found.own).items():
                 seen.setdefault(metric, Counter())[rule] += 1
                 if value is not None:
+                    if not _problem(sample):
+                        shown.add(metric)
                     values.setdefault(metric, {}).setdefault(name, []).append(value)
     if wanted and wanted not in seen:
         raise AuditError(
@@ -444,6 +454,8 @@ def _metric(
         if math.isnan(highest):
             rules = [rule for rule, _ in seen[metric].most_common(2)]
             odd.append(f"{metric}: {' and '.join(rules)}")
+        elif metric not in shown:
+            odd.append(f"{metric}: scores for items that could not be shown alone")
         elif 1 < highest <= 10 or highest > _PERCENT:
             odd.append(f"{metric}: values up to {highest:g}, which are no shares of right")
         elif not agrees and any(EQUALS in rule for rule in seen[metric]):
@@ -494,7 +506,7 @@ def _items(answers: Mapping[str, _Answers], metric: str, scale: float) -> list[I
                 item.source = item.source or str(audited["video"])
             item.options = item.options or int(audited.get("options") or 0)
             value, _ = _raw_scores(sample, found.own).get(metric, (None, ""))
-            problem = str(audited.get("problem") or sample.problem or "")
+            problem = _problem(sample)
             if sample.status == "unparsed":
                 item.unparsed.add(name)
             item.scores[name] = None if value is None or problem else value / scale
