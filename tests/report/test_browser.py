@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from tests.report.audits import grouped, item, result, write_audit
 from tests.report.runs import (
     causal_lines,
     causal_questions,
@@ -68,7 +69,12 @@ def written(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
                 ),
             }
             write_run(folder / model[:9], tasks, model=model, questions=files)
-        report = build([folder / LONG[:9], folder / "two"])
+        items = [item(0, ("random1", "blind"), prompt=LONG, target=LONG, responses={"blind": LONG})]
+        wide = "a_task_with_a_name_longer_than_any_column_" * 3
+        refused = result("pictures", refused=LONG)
+        audited = [*grouped("bench", ["bench_a", "bench_b"]), result(wide, items), refused]
+        write_audit(folder / "audit", audited, model=LONG)
+        report = build([folder / LONG[:9], folder / "two", folder / "audit"])
         (folder / "report.html").write_text(page(report), encoding="utf-8")
         yield folder / "report.html"
 
