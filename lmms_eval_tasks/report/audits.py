@@ -81,6 +81,8 @@ _COLUMN_LABELS = {
     "shuffled": "several, shuffled",
     "ordered": "several, in order",
 }
+_SINGLES = {"random1": "the random frame", "last1": "the last frame"}
+
 _KEPT = 400
 """Letters shown of a response."""
 
@@ -368,10 +370,9 @@ def _example(audit: Audit, listed: Listed) -> ListedExample:
     # Which single frame was shown can be told where the whole of one video was to choose from.
     singles = {}
     if listed.shape == "1 video":
-        for name in ("random1", "last1"):
+        for name, words in _SINGLES.items():
             if listed.scores.get(name) is not None:
-                condition = Condition.parse(name, audit.seed)
-                singles[condition_label(name)] = condition
+                singles[words] = Condition.parse(name, audit.seed)
     try:
         alone, frames = frames_with(path, singles, listed.id, SAMPLED)
     except (VideoError, OSError, ValueError) as error:
@@ -380,7 +381,7 @@ def _example(audit: Audit, listed: Listed) -> ListedExample:
     of = f"{len(frames)} frames at equal distances of {path.name}."
     if alone:
         names = " and ".join(singles)
-        return ListedExample(listed, alone, frames, f"Large: shown as {names}. Small: {of}")
+        return ListedExample(listed, alone, frames, f"Large: {names}, as shown alone. Small: {of}")
     return ListedExample(listed, (), frames, of)
 
 

@@ -178,8 +178,15 @@ def _audited_task(part: AuditPart, audit: Audit, result: AuditResult) -> list[st
         for name, found in measures.items():
             value, span = text_of(found)
             rows.append([_plain(names(name)), value, span or "–", str(found.n), *["–"] * 3])
-    head = ("Accuracy or measure, x100", "Value", "Interval", "Questions")
-    head += ("Not shown", "Not scored", "Unparsed")
+    head = (
+        "Accuracy or measure, x100",
+        "Value",
+        "Interval",
+        "Questions",
+        "Not shown",
+        "Not scored",
+        "Unparsed",
+    )
     listed = part.counts.get((audit.file, result.name), 0)
     parts = [
         "\n".join(f"- {_plain(sentence)}" for sentence in result.verdict),
