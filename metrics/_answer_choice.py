@@ -44,8 +44,10 @@ _CROSS = re.compile("[✗✘❌✖]")
 def _whole_reply(reply: Reply) -> _Outcome:
     """The reply is a letter, or one option's text, and nothing else."""
     text, options = reply.text, reply.options
-    if len(text) < 40 and not _CROSS.search(text):
-        match = _ONLY_LETTER.fullmatch(text) or _FULL_LETTER.fullmatch(text)
+    if len(text) < 40:
+        match = _ONLY_LETTER.fullmatch(text)
+        if not text.isascii():
+            match = None if _CROSS.search(text) else match or _FULL_LETTER.fullmatch(text)
         if match:
             letter = match.group(1).upper()
             if letter in options.keys:
@@ -92,6 +94,8 @@ def _statement(reply: Reply) -> _Outcome:
         if outcome is not None:
             found.append((cue.start(), outcome))
     for place, mention in enumerate(reply.mentions):
+        if reply.ends_after(mention):
+            continue
         verdict = wording.CONFIRMED.match(reply.lowered, mention.end)
         if verdict is None or reply.denied(mention) or _is_text(reply, place, verdict):
             continue
@@ -545,8 +549,10 @@ def _ask(reply: Reply, rules: Sequence[Callable[[Reply], _Outcome]]) -> Answer:
 
 def _cut_off(reply: Reply) -> bool:
     """Whether a long reply stops in the middle of a sentence."""
+    if len(reply.text) < 120:
+        return False
     tail = reply.text[-60:]
     last_line = tail.rsplit("\n", 1)[-1]
-    if len(reply.text) < 120 or len(last_line) < 20 or tail[-1] in _TERMINAL:
+    if len(last_line) < 20 or tail[-1] in _TERMINAL:
         return False
     return tail[-1].isascii() and (not reply.mentions or reply.mentions[-1].end < len(reply.text))

@@ -145,6 +145,8 @@ class Reply:
         )
 
     def _denial_follows(self, mention: Mention) -> bool:
+        if self.ends_after(mention):
+            return False
         known = self._denials.get(mention.end)
         if known is None:
             known = self._denials[mention.end] = self._denied_from(mention.end)
@@ -188,6 +190,10 @@ class Reply:
             return None
         return self.mentions[place] if self.mentions[place].form != "text" else None
 
+    def ends_after(self, mention: Mention) -> bool:
+        """Whether too little follows for a verdict: the shortest are "-no" and "✓"."""
+        return len(self.text) - mention.end < 3 and self.text.isascii()
+
     def following(self, position: int) -> Mention | None:
         """The first mention from ``position`` on, if it begins within a few characters."""
         place = self.place(position)
@@ -218,7 +224,13 @@ class Reply:
         """Whether the reply refuses before ``position`` and does not come back to it."""
         if self.refusal is None or self.refusal > position:
             return False
-        return wording.CONTRAST.search(self.rest, self.refusal, position) is None
+        return self._contrast is None or self._contrast > position
+
+    @lazy
+    def _contrast(self) -> int | None:
+        """Where the first word ends that takes the refusal back, if there is one."""
+        found = wording.CONTRAST.search(self.rest, self.refusal or 0)
+        return found.end() if found else None
 
     def _without_lists(self, mentions: list[Mention]) -> list[Mention]:
         """Takes off options that are only listed: two or more different ones in a row."""

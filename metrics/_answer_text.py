@@ -188,6 +188,8 @@ _FIELDS = (
 
 def fields(text: str) -> str | None:
     """The content of the last field made for the answer: a tag, a box, a JSON value."""
+    if not ("<" in text or "\\" in text or ":" in text):
+        return None
     best: tuple[int, str] | None = None
     for pattern, sign in zip(_FIELDS, ("<", "<", "\\", "<|", ":"), strict=True):
         if sign not in text:
@@ -207,5 +209,5 @@ _NEXT_QUESTION = re.compile(
 
 def before_next_question(text: str) -> str | None:
     """What stands before a question that the model goes on to invent."""
-    match = _NEXT_QUESTION.search(text)
+    match = _NEXT_QUESTION.search(text) if "\n" in text else None
     return text[: match.start()].strip() or None if match else None
