@@ -30,7 +30,7 @@ COMMAND = str(Path(sys.executable).with_name("video-reasoning"))
 
 @dataclass
 class Cost:
-    """Seconds on the clock, seconds of all processors, and most memory of all processes together."""
+    """Seconds on the clock and of all processors, and most memory of all processes together."""
 
     clock: float
     work: float
