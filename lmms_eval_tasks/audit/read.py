@@ -74,6 +74,7 @@ class Listed:
     Attributes:
         task: the audited task.
         id: the question's id.
+        row: its place among the task's documents, from 0; -1 where that is not known.
         source: path of its video; empty where that is not known.
         shape: what the task shows, in words.
         prompt: what the model was sent.
@@ -86,6 +87,7 @@ class Listed:
 
     task: str
     id: str
+    row: int
     source: str
     shape: str
     prompt: str
@@ -94,6 +96,11 @@ class Listed:
     wrong_in_order: bool
     scores: Mapping[str, float | None] = field(default_factory=dict)
     responses: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def key(self) -> str:
+        """The id that the document itself has: a place is added to ids that repeat."""
+        return self.id.removesuffix(f"#{self.row}")
 
 
 def read_audit(path: Path) -> Audit:
@@ -164,6 +171,7 @@ def _listed(content: Any) -> Listed:
     return Listed(
         task=_text(content["task"]),
         id=_text(content["id"]),
+        row=_count(content["row"]) if content.get("row") is not None else -1,
         source=_text(content.get("source") or ""),
         shape=_text(content.get("shape") or ""),
         prompt=_text(content.get("prompt") or ""),

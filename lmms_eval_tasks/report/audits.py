@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -350,16 +350,10 @@ def _own_cell(result: AuditResult, column: str) -> Cell:
 
 def _example(audit: Audit, listed: Listed) -> ListedExample:
     """The question with pictures of its video, where that can be found."""
-    listed = Listed(
-        task=listed.task,
-        id=listed.id,
-        source=listed.source,
-        shape=listed.shape,
+    listed = replace(
+        listed,
         prompt=_clipped(listed.prompt, _PROMPT_KEPT),
         target=_clipped(listed.target, _KEPT),
-        reasons=listed.reasons,
-        wrong_in_order=listed.wrong_in_order,
-        scores=listed.scores,
         responses={name: _clipped(text, _KEPT) for name, text in listed.responses.items()},
     )
     if not listed.source:
@@ -374,7 +368,7 @@ def _example(audit: Audit, listed: Listed) -> ListedExample:
             if listed.scores.get(name) is not None:
                 singles[words] = Condition.parse(name, audit.seed)
     try:
-        alone, frames = frames_with(path, singles, listed.id, SAMPLED)
+        alone, frames = frames_with(path, singles, listed.key, SAMPLED)
     except (VideoError, OSError, ValueError) as error:
         logger.warning(f"{listed.task} {listed.id}: no pictures: {error}")
         return ListedExample(listed, caption=f"No pictures: {error}")

@@ -269,6 +269,17 @@ def test_frames_are_those_that_were_shown(audited: Path) -> None:
     assert not second.singles and "names no file" in second.caption
 
 
+def test_an_id_that_repeats_is_drawn_for_by_itself(tmp_path: Path) -> None:
+    write_video(tmp_path / "0.mp4")
+    repeated = item(3, RIGHT, str(tmp_path / "0.mp4"))
+    repeated.id = "same#3"
+    report = build([write_audit(tmp_path / "audit", [result("moves", [repeated])])])
+    assert report.audit is not None
+    ((example,),) = report.audit.examples.values()
+    seen = condition_indices(Condition.parse("random1"), FRAMES, "same")
+    assert shade(example.singles[0].uri) == pytest.approx(grey(seen[0]), abs=4)
+
+
 @pytest.mark.parametrize("kind", ["gone", "text", "folder"])
 def test_a_video_that_cannot_be_read_is_a_caption(tmp_path: Path, kind: str) -> None:
     path = tmp_path / "video.mp4"
