@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections import deque
+from concurrent.futures import Future, ThreadPoolExecutor
 from fractions import Fraction
 from typing import Any
 
@@ -16,12 +18,17 @@ WINDOW_WIDTH = 5
 # PySceneDetect scales the longer side of larger pictures to this before it compares them.
 _LONGER_SIDE = 256
 
+# Frames handed over together, and how many such groups may wait: few, as frames may be large.
+_TOGETHER = 4
+_WAITING = 2
+
 
 class SceneFinder:
     """Finds scene changes with PySceneDetect's AdaptiveDetector, from frames as they are decoded.
 
     The pictures are scaled before their colours are converted, which gives what PySceneDetect
-    computes itself, to the rounding, at a fraction of the cost.
+    computes itself, to the rounding, at a fraction of the cost. That goes on in a thread of its
+    own while the next frames are decoded.
 
     Args:
         rate: Mean frames per second.
@@ -37,18 +44,37 @@ class SceneFinder:
         self._count = 0
         self._cuts: list[Any] = []
         self._convert: Converter | None = None
+        self._thread = ThreadPoolExecutor(1, "scenes")
+        self._together: list[Any] = []
+        self._waiting: deque[Future[None]] = deque()
 
     def add(self, frame: Any) -> None:
-        """Look at the next frame (PyAV)."""
-        if self._convert is None:
-            self._convert = Converter(frame)
-        picture = _small_picture(self._convert(frame))
-        time = self._timecode(self._count, self._rate)
-        self._cuts += self._detector.process_frame(time, picture)
-        self._count += 1
+        """Look at the next frame (PyAV), some time later."""
+        self._together.append(frame)
+        if len(self._together) == _TOGETHER:
+            self._hand_over()
+
+    def _hand_over(self) -> None:
+        if len(self._waiting) == _WAITING:
+            self._waiting.popleft().result()
+        self._waiting.append(self._thread.submit(self._look, self._together))
+        self._together = []
+
+    def _look(self, frames: list[Any]) -> None:
+        for frame in frames:
+            if self._convert is None:
+                self._convert = Converter(frame)
+            picture = _small_picture(self._convert(frame))
+            time = self._timecode(self._count, self._rate)
+            self._cuts += self._detector.process_frame(time, picture)
+            self._count += 1
 
     def finish(self) -> list[int]:
         """Return the number of the first frame of each new scene, rising; none for one scene."""
+        self._hand_over()
+        while self._waiting:
+            self._waiting.popleft().result()
+        self._thread.shutdown()
         if self._count:
             time = self._timecode(self._count - 1, self._rate)
             self._cuts += self._detector.post_process(time)
