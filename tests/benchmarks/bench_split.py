@@ -207,8 +207,6 @@ def main() -> None:
                 figure(f"{name}, by the clock", ratio, "times", least=10)
                 figure(f"{name}, by processor time", work, "times", least=10)
     figure("peak memory, ours", peak_memory(), "MiB")
-    if peer is not None:
-        figure("peak memory, the largest process of moviepy's", peak_memory(children=True), "MiB")
 
 
 if __name__ == "__main__":
