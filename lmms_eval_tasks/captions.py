@@ -86,6 +86,11 @@ def read_captions(path: Path) -> tuple[Captions, list[str]]:
     return captions, odd
 
 
+def _named(row: Mapping[str, object]) -> str:
+    names = ", ".join(row)
+    return names if len(names) <= 300 else f"{names[:280]}..."
+
+
 def _line(line: str) -> tuple[str, dict[str, str]]:
     try:
         row = loads(line)
@@ -95,7 +100,7 @@ def _line(line: str) -> tuple[str, dict[str, str]]:
         raise ValueError("it is not an object")
     found = next((row[name] for name in ID_NAMES if row.get(name) is not None), None)
     if found is None or isinstance(found, (list, dict, bool)):
-        raise ValueError(f"it has no id ({', '.join(ID_NAMES)}); it has {', '.join(row)}")
+        raise ValueError(f"it has no id ({', '.join(ID_NAMES)}); it has {_named(row)}")
     texts = {}
     for column in COLUMNS:
         value = row.get(column)
@@ -104,5 +109,5 @@ def _line(line: str) -> tuple[str, dict[str, str]]:
         if value and value.strip():
             texts[column] = value.strip()
     if not texts:
-        raise ValueError(f"it has none of {', '.join(COLUMNS)}; it has {', '.join(row)}")
+        raise ValueError(f"it has none of {', '.join(COLUMNS)}; it has {_named(row)}")
     return str(found).strip().removeprefix("detective_mcq/"), texts

@@ -206,7 +206,7 @@ def _read_table(
             if not columns.keys() & set(NAMES[what]):
                 raise ReleaseError(
                     f"{path} has no column for the {what} (accepted: {', '.join(NAMES[what])}); "
-                    f"it has {', '.join(columns)}."
+                    f"it has {shortened(', '.join(columns), 300)}."
                 )
     for where, row in rows:
         task = ""

@@ -91,7 +91,8 @@ def _read_split(split: str, path: Path, release: Release, parsed: Parsed) -> Non
     absent = [name for name in REQUIRED if name not in columns]
     if absent:
         raise ReleaseError(
-            f"{path} has no column {', '.join(absent)}; it has {', '.join(columns) or 'none'}."
+            f"{path} has no column {', '.join(absent)}; it has "
+            f"{shortened(', '.join(columns), 300) or 'none'}."
         )
     seen: set[str] = set()
     for line, row in rows:
