@@ -555,6 +555,8 @@ def _start_dask(stack: contextlib.ExitStack, count: int, address: str | None) ->
         place: Any = address
         if address is None:
             # Loopback only, and no page: nobody else has any business here.
+            # Decoders die in children of the workers; a worker that dies twice means more.
+            started.enter_context(dask.config.set({"distributed.scheduler.allowed-failures": 1}))
             place = started.enter_context(
                 distributed.LocalCluster(
                     n_workers=count,
@@ -581,7 +583,11 @@ def _start_dask(stack: contextlib.ExitStack, count: int, address: str | None) ->
 
 
 def _dask_backend(client: Any) -> Any:
-    """Joblib's backend, mended: it waits for ever for an item whose workers have died."""
+    """Joblib's backend, mended in two places.
+
+    It waits for ever for an item whose workers have died. And where the cluster has one worker
+    left, joblib would work in this process instead.
+    """
     from joblib._dask import DaskDistributedBackend
 
     class Backend(DaskDistributedBackend):  # type: ignore[misc]
@@ -594,6 +600,9 @@ def _dask_backend(client: Any) -> Any:
 
             future.add_done_callback(fail)
             return future
+
+        def effective_n_jobs(self, n_jobs: int = 1) -> int:
+            return max(2, int(super().effective_n_jobs(n_jobs)))
 
         def retrieve_result_callback(self, out: Any) -> Any:
             if isinstance(out, _Failure):
@@ -620,14 +629,14 @@ def _start_ray(stack: contextlib.ExitStack, count: int, address: str | None) -> 
         if address:
             settings["address"] = address
         else:
-            settings.update(num_cpus=count, include_dashboard=False, _node_ip_address="127.0.0.1")
+            settings.update(num_cpus=count, include_dashboard=False)
         try:
-            with _deaf():
-                ray.init(**settings)
-        except (OSError, RuntimeError, ValueError) as error:
+            ray.init(**settings)
+        except Exception as error:  # ray has no narrower class for a cluster that does not start
+            what = f"No ray cluster answers at {address}" if address else "Ray does not start here"
+            text = " ".join(str(error).split()).rstrip(".")
             raise EngineError(
-                f"No ray cluster answers at {address or 'this machine'} ({error}); start it, or "
-                "name another with --engine-address."
+                f"{what} ({text}); name the address of one that runs with --engine-address."
             ) from error
         stack.callback(ray.shutdown)
     importlib.import_module("ray.util.joblib").register_ray()
