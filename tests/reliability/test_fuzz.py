@@ -36,7 +36,7 @@ json_values = st.recursive(
 
 @pytest.mark.parametrize("kind", ["choice", "yes or no", "cells", "metrics", "files"])
 def test_a_thousand_inputs_of_each_kind(kind: str) -> None:
-    examples = 300 if kind in ("metrics", "files") else 1000
+    examples = 200 if kind in ("metrics", "files") else 1000
     tally = check_fuzz.run_chunk((kind, 1, 0, examples))
     assert (tally.tried, tally.losses) == (examples, [])
 
@@ -57,7 +57,7 @@ def test_a_loss_is_found_and_can_be_seen_again(monkeypatch: pytest.MonkeyPatch) 
 
 def test_more_than_linear_time_is_found() -> None:
     def square(text: str) -> int:
-        return sum(len(text[place:].strip("x")) for place in range(0, len(text), 7))
+        return sum(text.count("xy", place) for place in range(0, len(text), 20))
 
     pattern = ("", "x", "")
     assert check_fuzz.measure("square", square, pattern).growth > check_fuzz.SLACK
@@ -105,7 +105,7 @@ def test_any_value_as_options_is_read_or_odd(value: Any) -> None:
             assert str(odd)
 
 
-@pytest.mark.parametrize("sign", ["[", "(", "{", "-", "["])
+@pytest.mark.parametrize("sign", ["[", "(", "{", "-"])
 def test_cells_nested_without_end_are_odd(sign: str) -> None:
     deep = "[" + sign * 100_000 + "1]"
     assert tvbench._listed(deep) == deep
