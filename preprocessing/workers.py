@@ -54,6 +54,7 @@ _BOOT = (
 _DEATHS = frozenset(
     {"KilledWorker", "WorkerCrashedError", "OutOfMemoryError", "ActorDiedError", "RayActorError"}
 )
+_PATIENCE_SECONDS = 10.0
 # A folder of another machine may show a new file late: its list of names is kept for a while.
 _SEEN_TRIES = 4
 
@@ -272,6 +273,9 @@ class _Process(Generic[Task, Outcome]):
             _send(popen.stdin, data)
             reply: _Reply = pickle.loads(_receive(popen.stdout))
         except (EOFError, OSError, pickle.UnpicklingError):
+            # It closed its end before it was gone, and how it went is of interest.
+            with contextlib.suppress(subprocess.TimeoutExpired):
+                popen.wait(_PATIENCE_SECONDS)
             code = self.end()
             if self._expired:
                 return _Reply("lost", f"it was not done after {limit:,.0f} s and was ended")
@@ -480,8 +484,13 @@ def _serve() -> None:
 
         threading.Thread(target=listen, daemon=True).start()
         while True:
-            function, task = pickle.loads(requests.get())
-            reply = _run(function, task)
+            try:
+                function, task = pickle.loads(requests.get())
+            except Exception as error:
+                text = f"the worker cannot load what it was given ({error})"
+                reply = _Reply("raised", TypeError(text))
+            else:
+                reply = _run(function, task)
             try:
                 data = pickle.dumps(reply)
                 pickle.loads(data)
