@@ -212,8 +212,12 @@ def _nested(path: Path) -> None:
 
 add("only a file type", "boxes", "refused", _data(_FTYP))
 add("empty header", "boxes", "refused", _data(_FTYP + _box(b"moov")))
-add("header without tracks", "boxes", "refused",
-    _data(_FTYP + _box(b"moov", _box(b"mvhd", bytes(100))) + _box(b"mdat", bytes(500))))  # fmt: skip
+add(
+    "header without tracks",
+    "boxes",
+    "refused",
+    _data(_FTYP + _box(b"moov", _box(b"mvhd", bytes(100))) + _box(b"mdat", bytes(500))),
+)
 add("only data", "boxes", "refused", _data(_FTYP + _box(b"mdat", bytes(5000))))
 add("headers in headers", "boxes", "refused", _nested)
 add("box of 4 GiB", "boxes", "refused", _data(_FTYP + b"\xff\xff\xff\xffmoov" + bytes(99)))
@@ -316,8 +320,14 @@ add("negative times", "times", "read",
 add("negative times, Matroska", "times", "either",
     _moved(lambda n, t: t - 10 * 1024, "matroska", {"avoid_negative_ts": "disabled"}))  # fmt: skip
 add("huge times", "times", "either", _moved(lambda n, t: t + (1 << 40), "nut"))
-add("times run backwards", "times", "either", lambda p: patch(
-    draw(p, options={"bf": "2", "b-pyramid": "none"}), [((*STBL, "ctts"), 12, number(5000))]))  # fmt: skip
+add(
+    "times run backwards",
+    "times",
+    "either",
+    lambda p: patch(
+        draw(p, options={"bf": "2", "b-pyramid": "none"}), [((*STBL, "ctts"), 12, number(5000))]
+    ),
+)
 add("all times the same", "times", "either", lambda p: patch(
     draw(p, options={"bf": "0"}), [((*STBL, "stts"), 12, number(0))]))  # fmt: skip
 
@@ -594,7 +604,7 @@ def _pipe(path: Path) -> None:
 
 def _listens(path: Path) -> None:
     # A socket's path must be short: it is made next to it and moved.
-    here = os.getcwd()
+    here = Path.cwd()
     with socket.socket(socket.AF_UNIX) as bound:
         try:
             os.chdir(path.parent)

@@ -78,9 +78,11 @@ SPOILED: Mapping[str, Callable[[bytes], bytes]] = {
     "deep lists": lambda data: b"[" * DEEP + b"]" * DEEP,
     "deep objects": lambda data: b'{"a":' * DEEP + b"1" + b"}" * DEEP,
     "unclosed lists": lambda data: b"[" * DEEP,
-    "deep inside": lambda data: _middle(data, b'", "z": ' + b"[" * DEEP + b"]" * DEEP + b', "w": "'),
+    "deep inside": lambda data: _middle(
+        data, b'", "z": ' + b"[" * DEEP + b"]" * DEEP + b', "w": "'
+    ),
     "web page": lambda data: b"<!DOCTYPE html><html><body>404 not found</body></html>\n",
-    "LFS pointer": lambda data: b"version https://git-lfs.github.com/spec/v1\noid sha256:00\nsize 1\n",
+    "LFS pointer": lambda data: b"version https://git-lfs.github.com/spec/v1\nsize 1\n",
     "binary": lambda data: bytes(range(256)) * 64,
     "zeros": lambda data: bytes(4096),
     "semicolons": lambda data: data.replace(b",", b";"),
