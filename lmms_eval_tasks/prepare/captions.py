@@ -10,7 +10,7 @@ from typing import Any
 from video_reasoning.preprocessing.files import atomic_path
 from video_reasoning.tasks.captions import TASKS, read_captions
 from video_reasoning.tasks.errors import ReleaseError
-from video_reasoning.tasks.prepare.records import Parsed
+from video_reasoning.tasks.prepare.records import Parsed, shortened
 
 __all__ = ["add_captions", "captioned"]
 
@@ -76,4 +76,5 @@ def captioned(rows: Iterable[Mapping[str, Any]]) -> dict[str, int]:
 
 def _some(entries: list[str]) -> str:
     more = len(entries) - _MOST_NOTES
-    return "; ".join(entries[:_MOST_NOTES]) + (f"; and {more} more" if more > 0 else "")
+    shown = [shortened(entry, 200) for entry in entries[:_MOST_NOTES]]
+    return "; ".join(shown) + (f"; and {more} more" if more > 0 else "")
