@@ -315,7 +315,7 @@ def gains(title: str, rows: Sequence[Gain], models: Sequence[str]) -> Plot:
     values = [point.value for row in rows for point in row.points]
     values += [value for row in rows for value in row.printed if value is not None]
     highest = max([10.0, *(_ROOM * value for value in values)])
-    lowest = min([0.0, *(_ROOM * value for value in values)]) - 0.04 * highest
+    lowest = min([0.0, *(_ROOM * value for value in values)]) - 0.5 * highest
     ends = [
         end
         for row in rows
