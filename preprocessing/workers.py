@@ -163,9 +163,7 @@ class Workers:
             replies = ((place, _run(function, task)) for place, task in enumerate(tasks))
         else:
             replies = _in_processes(function, tasks, self.count)
-        with contextlib.closing(replies), warnings.catch_warnings():
-            # Where the work is broken off, joblib advises to ask for less of it.
-            warnings.filterwarnings("ignore", message=".*tasks which were still being processed")
+        with contextlib.closing(replies):
             for place, reply in replies:
                 if reply.kind == "raised":
                     raise reply.value
@@ -207,23 +205,32 @@ class Workers:
 
             waiting = set(now)
             results: Any = None
-            while True:
-                try:
-                    # Without a generator, all the work is done in this call.
-                    results = results or iter(parallel(**settings)(jobs()))
-                    place, reply = next(results)
-                except StopIteration:
-                    break
-                except Exception as error:
-                    self._judge(error)
-                    # One of those under way did it: each alone, to know which.
-                    suspects = [place for place in sent if place in waiting]
-                    left = [place for place in now if place in waiting - set(suspects)] + left
-                    for place in suspects:
-                        yield place, self._alone(parallel(), job(place, function, tasks[place], ""))
-                    break
-                waiting.discard(place)
-                yield place, reply
+            try:
+                while True:
+                    try:
+                        # Without a generator, all the work is done in this call.
+                        results = results or iter(parallel(**settings)(jobs()))
+                        place, reply = next(results)
+                    except StopIteration:
+                        break
+                    except Exception as error:
+                        self._judge(error)
+                        # One of those under way did it: each alone, to know which.
+                        suspects = [place for place in sent if place in waiting]
+                        left = [place for place in now if place in waiting - set(suspects)] + left
+                        for place in suspects:
+                            one = job(place, function, tasks[place], "")
+                            yield place, self._alone(parallel(), one)
+                        break
+                    waiting.discard(place)
+                    yield place, reply
+            finally:
+                with warnings.catch_warnings():
+                    # Where the work is broken off, joblib advises to ask for less of it.
+                    warnings.simplefilter("ignore")
+                    if hasattr(results, "close"):
+                        results.close()
+                    del results
 
     def _alone(self, parallel: Any, job: Any) -> _Reply:
         try:
@@ -577,9 +584,7 @@ def _start_dask(stack: contextlib.ExitStack, count: int, address: str | None) ->
                 )
             )
         try:
-            client = started.enter_context(
-                distributed.Client(place, timeout="30s", set_as_default=False)
-            )
+            client = started.enter_context(distributed.Client(place, set_as_default=False))
             if address is not None:
                 client.wait_for_workers(1, timeout=60)
         except (OSError, TimeoutError, ValueError) as error:

@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import argparse
 import json
-import resource
 import shutil
 import tempfile
 import time
@@ -24,9 +23,7 @@ import av
 
 from tests.tasks.releases import tvbench_question
 from video_reasoning.preprocessing.conditions import Condition, make_conditions
-from video_reasoning.preprocessing.split import split_video
 from video_reasoning.preprocessing.workers import Workers
-from video_reasoning.tasks.prepare import prepare
 
 CONDITIONS = (
     Condition("ordered", m=16),
@@ -74,6 +71,9 @@ def slope(work: Callable[[int], None], few: int, many: int) -> tuple[float, floa
 
 def prepared(source: Path, count: int, folder: Path) -> None:
     """Prepare a release of TVBench with as many videos, all different files."""
+    # Not at the top: a worker process that is measured does not load it either.
+    from video_reasoning.tasks.prepare import prepare
+
     release = folder / f"release{count}"
     rows = {}
     for number in range(count):
@@ -100,6 +100,8 @@ def joined(parts: list[Path], count: int, folder: Path) -> None:
 
 def split(source: Path, count: int, folder: Path) -> None:
     """Cut a video, as many times."""
+    from video_reasoning.preprocessing.split import split_video
+
     for number in range(count):
         split_video(source, [4.0], folder, number + 1)
         for path in folder.glob("*_*.mp4"):
@@ -128,7 +130,9 @@ def worker_peak(job: tuple[str, list[str], str]) -> int:
         from video_reasoning.tasks.jobs import check_video
 
         check_video((paths[0], True))
-    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
+    # Not getrusage: it counts what the parent held when it started this process.
+    status = Path("/proc/self/status").read_text()
+    return int(status.split("VmHWM:")[1].split()[0]) * 1024
 
 
 def main() -> None:

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import argparse
 import contextlib
-import os
 import shutil
 import subprocess
 import sys
@@ -143,12 +142,22 @@ def clips_failed(ended: Ended) -> list[str]:
     return [f"exit code {ended.code}: {ended.output[-500:]}"]
 
 
-def sample(full: Disk, work: Path) -> tuple[list[str], str]:
-    """The sample benchmark on a disk that is too small for it."""
+def sample(full: Disk, work: Path, releases: Path) -> tuple[list[str], str]:
+    """The sample benchmark on a disk that is too small for it, then on a larger one."""
     full.size(1024)
-    ended = run([*COMMAND, "sample", "--out", full.place / "out"], work / "log")
+    command = [*COMMAND, "sample", "--out", full.place / "out"]
+    ended = run(command, work / "log")
+    losses = told(ended)
+    whole = tree(releases)
+    losses += [f"half-written: {n}" for n in half_written(full.place / "out/releases", whole)]
+    full.size(1 << 20)
+    again = run(command, work / "log")
+    if again.code != 0:
+        losses.append(f"cannot go on: {again.output[-500:]}")
+    if tree(full.place / "out/releases") != whole:
+        losses.append("what was drawn differs from what was never interrupted")
     full.empty()
-    return told(ended), ended.output.strip().splitlines()[-1]
+    return losses, ended.output.strip().splitlines()[-1]
 
 
 def report(full: Disk, work: Path) -> tuple[list[str], str]:
@@ -253,23 +262,29 @@ def main() -> None:
             clips = [*MAKER, work / "falls"]
             found = fill(full, lambda out: [*clips, out], work, options.steps, clips_failed)
             show(f"clips, {options.steps} sizes", found[0])
-            show("sample", *sample(full, work))
             show("report", *report(full, work))
-            home = sample_store(work, options.releases)
+            releases = drawn(work, options.releases)
+            show("sample", *sample(full, work, releases))
+            home = sample_store(work, releases)
             show("evaluation, full, then read-only", *evaluation(full, work, home))
         show("prepare, files of limited size", limited(prepare, work, 24))
         show("split, files of limited size", limited(split, work, 200))
     sys.exit(1 if losses else 0)
 
 
-def sample_store(work: Path, releases: Path | None) -> Path:
-    """TVBench's part of the sample's store."""
+def drawn(work: Path, releases: Path | None) -> Path:
+    """The sample's releases, drawn where they are not given."""
     if releases is None:
         from video_reasoning.tasks.sample import write_releases
 
         write_releases(work / "sample")
         releases = work / "sample/releases"
-    source = os.path.abspath(releases / "tvbench")  # noqa: PTH100
+    return releases.absolute()
+
+
+def sample_store(work: Path, releases: Path) -> Path:
+    """TVBench's part of the sample's store."""
+    source = releases / "tvbench"
     line = [*COMMAND, "prepare", "tvbench", "--source", source, "--home", work / "store"]
     ended = run(line, work / "log")
     if ended.code != 0:
