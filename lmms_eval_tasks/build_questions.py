@@ -23,7 +23,8 @@ import yaml
 
 from video_reasoning.preprocessing.files import atomic_path
 from video_reasoning.tasks.errors import UserError
-from video_reasoning.tasks.written import loads, read_text
+from video_reasoning.tasks.prepare.records import MOST_NAME, shortened
+from video_reasoning.tasks.written import is_text, loads, read_text
 
 __all__ = [
     "Annotation",
@@ -229,7 +230,8 @@ def build_questions(annotations: Iterable[tuple[str, object]], *, seed: int = 0)
             if annotation.several_events:
                 raise _Odd("it is flagged as holding several events")
         except _Odd as reason:
-            built.left_out.append(LeftOut(name, "the video", str(reason)))
+            left = LeftOut(shortened(name), "the video", shortened(reason, 400))
+            built.left_out.append(left)
             continue
         _ask(annotation, built)
     return built
@@ -311,6 +313,8 @@ def _write(target: Path, content: str) -> Path:
 
 def _annotation(entry: Mapping[str, Any]) -> Annotation:
     video = _text(entry, "video")
+    if len(video) > MOST_NAME:
+        raise _Odd(f"video is {len(video):,} characters long, no name")
     if PurePosixPath(video).name != video or "\\" in video:
         raise _Odd(f"video {video!r} is a path, not a name")
     hypotheses = entry.get("hypotheses")
@@ -360,6 +364,8 @@ def _text(entry: Mapping[str, Any], name: str, *, default: str | None = None) ->
     if value is not None and (isinstance(value, bool) or not isinstance(value, (str, int))):
         raise _Odd(f"{name} is not a text")
     stripped = "" if value is None else str(value).strip()
+    if not is_text(stripped):
+        raise _Odd(f"{name} holds half of a character (a lone surrogate)")
     if stripped:
         return stripped
     if default is None:
