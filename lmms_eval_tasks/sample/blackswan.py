@@ -15,6 +15,8 @@ from typing import Any
 
 import numpy as np
 
+from video_reasoning.preprocessing.files import atomic_path
+
 from .drawing import FPS, WIDTH, Actor, Video
 from .wording import CLAIMS, COLORS
 
@@ -320,6 +322,7 @@ def build(root: Path, seed: int = 0) -> list[Video]:
         for kind, rows in sheet.rows.items():
             lines = "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows)
             name = f"BlackSwanSuite_{kind}_{split}.jsonl"
-            (root / name).write_text(lines, encoding="utf-8")
+            with atomic_path(root / name) as temporary:
+                temporary.write_text(lines, encoding="utf-8")
         first = sheet.next_id
     return videos

@@ -14,6 +14,8 @@ from typing import Any
 
 import numpy as np
 
+from video_reasoning.preprocessing.files import atomic_path
+
 from .drawing import WIDTH, Actor, Video
 from .wording import CAUSALVQA_ANSWERS, CAUSALVQA_QUESTIONS, COLORS, DIRECTIONS
 
@@ -295,9 +297,11 @@ def build(root: Path, seed: int = 0) -> list[Video]:
                     }
                 )
                 pair += 1
-        (root / split).mkdir(parents=True, exist_ok=True)
         table = root / split / f"{split}_metadata.csv"
-        with table.open("w", encoding="utf-8", newline="") as file:
+        with (
+            atomic_path(table) as temporary,
+            temporary.open("w", encoding="utf-8", newline="") as file,
+        ):
             writer = csv.DictWriter(file, _COLUMNS)
             writer.writeheader()
             writer.writerows(rows)

@@ -14,6 +14,8 @@ from typing import Any
 
 import numpy as np
 
+from video_reasoning.preprocessing.files import atomic_path
+
 from .drawing import HEIGHT, WIDTH, Actor, Video
 from .wording import COLORS, DIRECTIONS, TVBENCH_ANSWERS, TVBENCH_QUESTIONS
 
@@ -476,5 +478,6 @@ def build(root: Path, seed: int = 0) -> list[Video]:
                     row["informative_frame"] = scene.moment_frame
                 rows[str(place)] = row
         text = json.dumps(rows, indent=2, ensure_ascii=False)
-        (root / "data" / f"{name}.json").write_text(text + "\n", encoding="utf-8")
+        with atomic_path(root / "data" / f"{name}.json") as temporary:
+            temporary.write_text(text + "\n", encoding="utf-8")
     return videos
