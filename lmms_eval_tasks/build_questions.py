@@ -23,8 +23,7 @@ import yaml
 
 from video_reasoning.preprocessing.files import atomic_path
 from video_reasoning.tasks.errors import UserError
-from video_reasoning.tasks.prepare.records import MOST_NAME, shortened
-from video_reasoning.tasks.written import is_text, loads, read_text
+from video_reasoning.tasks.written import MOST_NAME, is_text, loads, read_text, shortened
 
 __all__ = [
     "Annotation",

@@ -205,7 +205,16 @@ def doctor(home: Home = None) -> None:
                 markup=False,
             )
             continue
-        _print_manifest(manifest)
+        try:
+            _print_manifest(manifest)
+        except (KeyError, TypeError, ValueError, AttributeError):
+            sound = False
+            console.print(
+                f"{benchmark}: {store.manifest_file(benchmark, home)} is not as `prepare` writes "
+                "it; run `prepare` again.",
+                markup=False,
+            )
+            continue
         for name in splits:
             listed = name in manifest.get("splits", {})
             if listed and not store.questions_file(benchmark, name, home).is_file():

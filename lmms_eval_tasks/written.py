@@ -15,6 +15,9 @@ from typing import Any
 MOST_BYTES = 2**31
 """A text file with more is refused; the largest that a benchmark has is a few megabytes."""
 
+MOST_NAME = 1000
+"""Characters of a question's id, at most."""
+
 # The library's own limit (128 KiB) would refuse a table for one long cell of it.
 _LARGEST_CELL = 2**30
 
@@ -73,6 +76,14 @@ def is_text(value: str) -> bool:
     except UnicodeEncodeError:
         return False
     return True
+
+
+def shortened(written: object, most: int = 120) -> str:
+    """A value as a message quotes it: a cell may hold megabytes, or what is no text at all."""
+    found = str(written)
+    if len(found) > most:
+        found = f"{found[: most - 20]}... ({len(found):,} characters)"
+    return found.encode("utf-8", "backslashreplace").decode()
 
 
 def table(content: str) -> tuple[list[str], Iterator[tuple[int, dict[str, Any] | str]]]:

@@ -26,12 +26,11 @@ from video_reasoning.tasks.prepare.records import (
     index,
     name_of,
     path_of,
-    shortened,
     text,
     texts,
 )
 from video_reasoning.tasks.prepare.source import Release, is_archive, unpack
-from video_reasoning.tasks.written import loads, read_text, table
+from video_reasoning.tasks.written import loads, read_text, shortened, table
 
 NAMES: Mapping[str, tuple[str, ...]] = {
     "id": ("q_id", "qid", "question_id", "id"),

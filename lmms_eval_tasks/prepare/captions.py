@@ -10,7 +10,8 @@ from typing import Any
 from video_reasoning.preprocessing.files import atomic_path
 from video_reasoning.tasks.captions import TASKS, read_captions
 from video_reasoning.tasks.errors import ReleaseError
-from video_reasoning.tasks.prepare.records import Parsed, shortened
+from video_reasoning.tasks.prepare.records import Parsed
+from video_reasoning.tasks.written import shortened
 
 __all__ = ["add_captions", "captioned"]
 

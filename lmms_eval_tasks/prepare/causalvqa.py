@@ -17,17 +17,15 @@ import pyarrow as pa
 
 from video_reasoning.tasks.errors import ReleaseError
 from video_reasoning.tasks.prepare.records import (
-    MOST_NAME,
     Footage,
     Item,
     OddRow,
     Parsed,
     path_of,
-    shortened,
     text,
 )
 from video_reasoning.tasks.prepare.source import Release
-from video_reasoning.tasks.written import read_text, table
+from video_reasoning.tasks.written import MOST_NAME, read_text, shortened, table
 
 TYPES = ("anticipation", "counterfactual", "descriptive", "hypothetical", "planning")
 """Question types (section 2, Table 1); all but descriptive are called Reasoning."""

@@ -8,10 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from video_reasoning.tasks.written import is_text
-
-MOST_NAME = 1000
-"""Characters of a question's id, at most."""
+from video_reasoning.tasks.written import MOST_NAME, is_text, shortened
 
 
 @dataclass(frozen=True)
@@ -78,14 +75,6 @@ class Parsed:
 
 class OddRow(ValueError):
     """A row that cannot be read; the message is the reason."""
-
-
-def shortened(written: object, most: int = 120) -> str:
-    """A value as a message quotes it: a cell may hold megabytes, or what is no text at all."""
-    found = str(written)
-    if len(found) > most:
-        found = f"{found[: most - 20]}... ({len(found):,} characters)"
-    return found.encode("utf-8", "backslashreplace").decode()
 
 
 def name_of(row: Mapping[str, Any], column: str) -> str:

@@ -14,8 +14,7 @@ from typing import IO
 
 from video_reasoning.preprocessing.files import atomic_path, content_id
 from video_reasoning.tasks.errors import ReleaseError
-from video_reasoning.tasks.prepare.records import shortened
-from video_reasoning.tasks.written import is_regular
+from video_reasoning.tasks.written import is_regular, shortened
 
 ARCHIVE_SUFFIXES = (".zip", ".tar", ".tar.gz", ".tgz", ".tar.bz2", ".tar.xz")
 ANNOTATION_SUFFIXES = frozenset({".json", ".jsonl", ".csv", ".parquet"})

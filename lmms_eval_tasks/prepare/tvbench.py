@@ -29,12 +29,11 @@ from video_reasoning.tasks.prepare.records import (
     Parsed,
     index,
     path_of,
-    shortened,
     text,
     texts,
 )
 from video_reasoning.tasks.prepare.source import Release
-from video_reasoning.tasks.written import is_text, loads, read_text
+from video_reasoning.tasks.written import is_text, loads, read_text, shortened
 
 TASK_FILES: Mapping[str, str] = {
     "rotation": "rotation.json",
