@@ -458,7 +458,7 @@ def _mcq(
     """One question per right answer and pair of distractors."""
 
     def leave_out(what: str, reason: str) -> None:
-        built.left_out.append(LeftOut(annotation.video, what, reason))
+        built.left_out.append(LeftOut(annotation.video, what, shortened(reason, 400)))
 
     distractors = list(refuted)
     if len(distractors) == 1 and annotation.caption:
