@@ -18,11 +18,11 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-import av
 import numpy as np
 from lmms_eval.models import MODEL_REGISTRY_V2
 from lmms_eval.models.registry_v2 import ModelManifest
 
+from tests.audit.recorder_frames import numbers_of
 from tests.preprocessing.conftest import read_number
 from video_reasoning.preprocessing import conditions
 from video_reasoning.tasks.models.base import Query, WeightlessModel
@@ -36,12 +36,6 @@ def write(name: str, entry: Mapping[str, Any]) -> None:
     """Adds a line to one of the folder's files."""
     with _lock, (FOLDER / name).open("a", encoding="utf-8") as file:
         file.write(json.dumps(entry) + "\n")
-
-
-def numbers_of(path: str) -> list[int]:
-    """The frame numbers that a video of numbered frames shows."""
-    with av.open(path) as container:
-        return [read_number(frame.to_ndarray(format="gray")) for frame in container.decode(video=0)]
 
 
 def seen(visual: Any) -> dict[str, Any]:
