@@ -1,0 +1,335 @@
+"""From hand-written logs to numbers, verdicts and lists of questions."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.audit.logs import line, plan_of, write_rows, write_run
+from video_reasoning.tasks.audit.findings import findings, survivors, write_ids
+from video_reasoning.tasks.audit.judge import AuditResult, judge
+from video_reasoning.tasks.audit.plan import Plan
+from video_reasoning.tasks.audit.variants import AuditError
+
+DRAWS = 500
+
+Scores = Mapping[str, Sequence[Any]]
+
+
+def run_of(folder: Path, plan: Plan, scores: Scores, **own: Any) -> list[AuditResult]:
+    """Judges one task of which each condition's scores are given."""
+    names = {v.name: plan.tasks[0].variant_name(v) for v in plan.variants}
+    write_run(
+        folder / "runs",
+        {names[k]: [line(n, score) for n, score in enumerate(v)] for k, v in scores.items()},
+        {names[k]: v for k, v in own.items()},
+    )
+    _, results = judge(plan, folder / "tasks", folder / "runs", draws=DRAWS)
+    return results
+
+
+def spread(right: int, count: int = 200, shift: int = 0) -> list[float]:
+    """Scores of which some are right, at places that a shift moves."""
+    return [float((n * 7919 + shift) % count < right) for n in range(count)]
+
+
+def some(ordered: int, shuffled: int, random: int, last: int, blind: int) -> Scores:
+    counts = {
+        "ordered16": ordered,
+        "shuffled16": shuffled,
+        "random1": random,
+        "last1": last,
+        "blind": blind,
+    }
+    return {name: spread(count, shift=0) for name, count in counts.items()}
+
+
+def test_numbers_are_those_of_the_paper(tmp_path: Path) -> None:
+    """Ten questions, counted by hand."""
+    scores = {
+        "ordered16": [1, 1, 1, 1, 1, 1, 0, 0, 0, 0],
+        "shuffled16": [1, 1, 1, 0, 0, 0, 0, 0, 0, 1],
+        "random1": [1, 1, 0, 0, 0, 0, 0, 0, 1, 0],
+        "last1": [1, 1, 0, 0, 0, 0, 0, 0, 0, 0],
+        "blind": [0, 0, 0, 0, 0, 0, 0, 1, 0, 0],
+    }
+    (result,) = run_of(tmp_path, plan_of(tmp_path), scores)
+    assert not result.refused and result.n == 10 and result.left_out == 0
+    accuracies = {name: found.value for name, found in result.accuracies.items()}
+    assert accuracies == pytest.approx(
+        {"ordered16": 0.6, "shuffled16": 0.4, "random1": 0.3, "last1": 0.2, "blind": 0.1}
+    )
+    ratios = {name: found.value for name, found in result.ratios.items()}
+    assert ratios == pytest.approx(
+        {"tau": 0.5, "kappa_random1": 1.0, "kappa_last1": 2.0, "kappa_blind": 5.0}
+    )
+    assert result.chance == 0.25
+    assert all(found.low <= found.value <= found.high for found in result.ratios.values())
+
+
+def test_rho_is_over_the_questions_with_a_pick(tmp_path: Path) -> None:
+    plan = plan_of(tmp_path, ("ordered", "random1", "handpicked1"), picks={"q1": 3, "q3": 5})
+    names = [plan.tasks[0].variant_name(v) for v in plan.variants]
+    ordered, random, picked = names
+    write_rows(tmp_path / "tasks", picked, [(1, "q1"), (3, "q3")])
+    write_run(
+        tmp_path / "runs",
+        {
+            ordered: [line(n, 1.0) for n in range(4)],
+            random: [line(n, float(n in (0, 1))) for n in range(4)],
+            picked: [line(0, 1.0, name="q1"), line(1, 1.0, name="q3")],
+        },
+    )
+    _, (result,) = judge(plan, tmp_path / "tasks", tmp_path / "runs", draws=DRAWS)
+    assert result.n == 4 and result.accuracies["handpicked1"].n == 2
+    assert result.ratios["rho"].value == pytest.approx(1.0)  # 2 of 2 against 1 of 2
+    assert result.left_out == 0
+
+
+def test_missing_and_unscored_items_are_counted_and_left_out_everywhere(tmp_path: Path) -> None:
+    plan = plan_of(tmp_path, ("ordered", "blind"))
+    ordered, blind = (plan.tasks[0].variant_name(v) for v in plan.variants)
+    lines = [line(n, 1.0) for n in range(5)]
+    lines[1] = line(1, 1.0, problem="the video is gone")
+    lines[2] = line(2, None)
+    write_run(tmp_path / "runs", {ordered: lines, blind: [line(n, 0.0) for n in range(4)]})
+    _, (result,) = judge(plan, tmp_path / "tasks", tmp_path / "runs", draws=DRAWS)
+    assert result.n == 2 and result.left_out == 3
+    assert result.asked == {"ordered16": 5, "blind": 4}
+    assert result.missing == {"ordered16": 1, "blind": 0}
+    assert result.unscored == {"ordered16": 1, "blind": 0}
+    assert [item.id for item in result.items] == [f"q{n}" for n in range(5)]
+
+
+@pytest.mark.parametrize(
+    ("scores", "expected"),
+    [
+        (some(150, 148, 148, 149, 40), "Static"),
+        (some(150, 80, 70, 75, 40), "Temporal"),
+        (some(150, 148, 70, 75, 40), "bag of frames"),
+        (some(60, 58, 59, 57, 60), "no better with the video than without"),
+        (some(0, 0, 0, 0, 0), "none of the 200 questions right"),
+        ({name: found[:6] for name, found in some(150, 80, 70, 75, 40).items()}, "Undecided"),
+    ],
+)
+def test_clear_cases_get_a_clear_verdict(tmp_path: Path, scores: Scores, expected: str) -> None:
+    (result,) = run_of(tmp_path, plan_of(tmp_path), scores)
+    assert expected in result.verdict[0]
+
+
+def test_few_items_that_all_agree_prove_nothing(tmp_path: Path) -> None:
+    """A bootstrap of equal items has no width; four questions are still only four."""
+    scores = {
+        "ordered16": [1, 1, 1, 0],
+        "shuffled16": [1, 1, 1, 0],
+        "random1": [1, 1, 1, 0],
+        "last1": [1, 1, 1, 0],
+        "blind": [0, 0, 0, 0],
+    }
+    (result,) = run_of(tmp_path, plan_of(tmp_path), scores)
+    kappa, tau = result.ratios["kappa_random1"], result.ratios["tau"]
+    assert kappa.value == tau.value == 0
+    assert kappa.low < -0.4 and kappa.high > 0.4 and tau.high > 0.4
+    assert not result.verdict[0].startswith("Static")
+
+
+def test_the_room_for_what_was_not_seen_shrinks(tmp_path: Path) -> None:
+    high = []
+    for count in (20, 200, 2000):
+        scores = {name: spread(count // 2, count) for name in ("ordered16", "random1")}
+        plan = plan_of(tmp_path / str(count), ("ordered", "random1"))
+        (result,) = run_of(tmp_path / str(count), plan, scores)
+        high.append(result.ratios["kappa_random1"].high)
+    assert high[0] > high[1] > high[2] and high[2] < 0.01
+
+
+def test_a_metric_over_all_items_is_preferred(tmp_path: Path) -> None:
+    plan = plan_of(tmp_path, ("ordered", "blind"))
+    names = [plan.tasks[0].variant_name(v) for v in plan.variants]
+    lines = {}
+    for name in names:
+        lines[name] = [
+            line(
+                n,
+                None,
+                metrics={
+                    f"kind{n % 2}": [float(n < 3), "key rating"],
+                    "pairs": [float(n < 3), "key rating"],
+                    "all": [float(n < 3), "key rating"],
+                },
+            )
+            for n in range(6)
+        ]
+    own = {"kind0,none": 2 / 3, "kind1,none": 1 / 3, "pairs,none": 1 / 3, "all,none": 50.0}
+    write_run(tmp_path / "runs", lines, dict.fromkeys(names, own))
+    _, (result,) = judge(plan, tmp_path / "tasks", tmp_path / "runs", draws=DRAWS)
+    assert result.metric == "all" and result.n == 6 and not result.notes
+    _, (named,) = judge(plan, tmp_path / "tasks", tmp_path / "runs", metric="pairs", draws=DRAWS)
+    assert named.metric == "pairs" and "means over items" in named.notes[0]
+    _, (absent,) = judge(plan, tmp_path / "tasks", tmp_path / "runs", metric="f1", draws=DRAWS)
+    assert "no metric 'f1'" in absent.refused
+
+
+@pytest.mark.parametrize(
+    ("metrics", "own", "reason"),
+    [
+        ({"acc": [None, "saw a dict with index, pred"]}, {}, "a dict with index, pred"),
+        ({"acc": [4.0, "number"]}, {"acc,none": 4.0}, "values up to 4"),
+        ({"acc": [1.0, "pred equals answer"]}, {"acc,none": 0.25}, "is not its number"),
+        ({}, {}, "no metric at all"),
+    ],
+)
+def test_no_score_is_said_and_not_guessed(
+    tmp_path: Path, metrics: dict[str, Any], own: dict[str, Any], reason: str
+) -> None:
+    plan = plan_of(tmp_path, ("ordered", "blind"))
+    names = [plan.tasks[0].variant_name(v) for v in plan.variants]
+    lines = [line(n, None, metrics=metrics) for n in range(3)]
+    write_run(tmp_path / "runs", dict.fromkeys(names, lines), dict.fromkeys(names, own))
+    _, (result,) = judge(plan, tmp_path / "tasks", tmp_path / "runs", draws=DRAWS)
+    assert reason in result.refused
+
+
+def test_percent_scores_are_shares(tmp_path: Path) -> None:
+    scores = {"ordered16": [100, 0, 100, 100], "blind": [0, 0, 0, 0]}
+    (result,) = run_of(tmp_path, plan_of(tmp_path, ("ordered", "blind")), scores)
+    assert result.accuracies["ordered16"].value == 0.75 and not result.notes
+
+
+def test_documents_in_another_order_are_matched_by_id(tmp_path: Path) -> None:
+    plan = plan_of(tmp_path, ("ordered", "blind"))
+    ordered, blind = (plan.tasks[0].variant_name(v) for v in plan.variants)
+    right = {"a": (1.0, 0.0), "b": (0.0, 1.0), "c": (1.0, 1.0)}
+    lines = {
+        ordered: [line(n, right[name][0], name=name) for n, name in enumerate("abc")],
+        blind: [line(n, right[name][1], name=name) for n, name in enumerate("cab")],
+    }
+    write_run(tmp_path / "runs", lines)
+    _, (result,) = judge(plan, tmp_path / "tasks", tmp_path / "runs", draws=DRAWS)
+    assert {item.id: (item.scores["ordered16"], item.scores["blind"]) for item in result.items} == (
+        right
+    )
+    assert any("matched by their ids" in note for note in result.notes)
+    lines[blind] = [line(n, 1.0, name="a") for n in range(3)]
+    write_run(tmp_path / "runs", lines)
+    _, (result,) = judge(plan, tmp_path / "tasks", tmp_path / "runs", draws=DRAWS)
+    assert "their ids repeat" in result.refused
+
+
+def test_ids_that_repeat_are_told_apart(tmp_path: Path) -> None:
+    plan = plan_of(tmp_path, ("ordered", "blind"))
+    names = [plan.tasks[0].variant_name(v) for v in plan.variants]
+    lines = [line(n, 1.0, name="Q1" if n < 2 else "Q2") for n in range(3)]
+    write_run(tmp_path / "runs", dict.fromkeys(names, lines))
+    _, (result,) = judge(plan, tmp_path / "tasks", tmp_path / "runs", draws=DRAWS)
+    assert [item.id for item in result.items] == ["Q1#0", "Q1#1", "Q2"]
+    assert "2 questions share an id" in result.notes[0]
+
+
+def test_of_several_filters_the_first_counts(tmp_path: Path) -> None:
+    plan = plan_of(tmp_path, ("ordered", "blind"))
+    names = [plan.tasks[0].variant_name(v) for v in plan.variants]
+    strict = [line(n, float(n < 1)) for n in range(4)]
+    loose = [line(n, float(n < 3)) for n in range(4)]
+    own = {"acc,strict": 0.25, "acc,loose": 0.75}
+    write_run(
+        tmp_path / "runs",
+        {name: [*strict, *loose] for name in names},
+        dict.fromkeys(names, own),
+    )
+    for path in (tmp_path / "runs").glob("*_results.json"):
+        content = json.loads(path.read_text())
+        for name in names:
+            del content["results"][name]["acc,none"]
+        path.write_text(json.dumps(content))
+    _, (result,) = judge(plan, tmp_path / "tasks", tmp_path / "runs", draws=DRAWS)
+    assert result.accuracies["ordered16"].value == 0.25 and result.own["ordered16"] == 0.25
+    assert [note for note in result.notes if "several ways" in note] == result.notes
+
+
+def test_questions_of_one_video_are_drawn_together(tmp_path: Path) -> None:
+    plan = plan_of(tmp_path, ("ordered", "blind"))
+    names = [plan.tasks[0].variant_name(v) for v in plan.variants]
+    for folder, per_video in (("each", 1), ("ten", 10)):
+        lines = [line(n, float(n % 20 < 10), video=f"v{n // per_video}") for n in range(100)]
+        write_run(tmp_path / folder, dict.fromkeys(names, lines))
+    found = [
+        judge(plan, tmp_path / "tasks", tmp_path / folder, draws=DRAWS)[1][0]
+        for folder in ("each", "ten")
+    ]
+    widths = [r.accuracies["ordered16"].high - r.accuracies["ordered16"].low for r in found]
+    assert widths[1] > 1.5 * widths[0]
+
+
+def test_both_orders_of_options(tmp_path: Path) -> None:
+    plan = plan_of(tmp_path, ("ordered", "reordered"))
+    ordered, moved = (plan.tasks[0].variant_name(v) for v in plan.variants)
+    write_rows(tmp_path / "tasks", moved, [(0, "q0"), (2, "q2"), (3, "q3")])
+    write_run(
+        tmp_path / "runs",
+        {
+            ordered: [line(n, float(n != 3)) for n in range(4)],
+            moved: [line(0, 1.0), line(1, 0.0, name="q2"), line(2, 1.0, name="q3")],
+        },
+    )
+    _, (result,) = judge(plan, tmp_path / "tasks", tmp_path / "runs", draws=DRAWS)
+    assert result.accuracies["reordered"].value == pytest.approx(2 / 3)
+    assert result.paired["reordered"].value == pytest.approx(1 / 3)
+    assert result.paired["reordered"].n == 3
+
+
+def test_no_run_and_no_log(tmp_path: Path) -> None:
+    plan = plan_of(tmp_path, ("ordered", "blind"))
+    (tmp_path / "runs").mkdir()
+    with pytest.raises(AuditError, match="no run of this audit"):
+        judge(plan, tmp_path / "tasks", tmp_path / "runs")
+    scores = {"ordered16": [1.0, 0.0]}
+    (result,) = run_of(tmp_path, plan, scores)
+    assert not result.refused
+    for log in (tmp_path / "runs").glob("*_samples_*"):
+        log.unlink()
+    _, (result,) = judge(plan, tmp_path / "tasks", tmp_path / "runs")
+    assert "no log" in result.refused
+
+
+def test_findings_and_survivors(tmp_path: Path) -> None:
+    scores = {
+        "ordered16": [1, 1, 1, 0, 1],
+        "shuffled16": [0, 0, 0, 0, 0],
+        "random1": [0, 1, 0, 0, 0],
+        "last1": [0, 1, 0, 0, 0],
+        "blind": [0, 0, 1, 1, 0],
+    }
+    plan = plan_of(tmp_path)
+    results = run_of(tmp_path, plan, scores)
+    found = findings(plan, results)
+    # Right blind and wrong with all frames is worst.
+    assert [one.item.id for one in found] == ["q3", "q1", "q2"]
+    assert found[0].wrong_in_order and found[0].reasons == ("right blind",)
+    assert found[1].reasons == ("right with one random frame", "right with the last frame alone")
+    assert found[0].as_json()["scores"]["blind"] == 1.0
+    kept = survivors(plan, results)
+    assert kept == {"cubes": ["q0", "q4"]}
+    write_ids(tmp_path / "deep/kept.txt", kept)
+    assert (tmp_path / "deep/kept.txt").read_text() == "q0\nq4\n"
+    write_ids(tmp_path / "two.txt", {**kept, "other": ["x"]})
+    assert (tmp_path / "two.txt").read_text() == "cubes\tq0\ncubes\tq4\nother\tx\n"
+
+
+def test_a_question_that_a_condition_lacks_does_not_survive(tmp_path: Path) -> None:
+    plan = plan_of(tmp_path, ("ordered", "blind"))
+    results = run_of(tmp_path, plan, {"ordered16": [1, 1], "blind": [0, None]})
+    assert survivors(plan, results) == {"cubes": ["q0"]}
+
+
+def test_results_for_machines_hold_no_nan(tmp_path: Path) -> None:
+    scores = {"ordered16": [1, 1], "random1": [0, 0], "blind": [0, 0]}
+    (result,) = run_of(tmp_path, plan_of(tmp_path, ("ordered", "random1", "blind")), scores)
+    assert math.isnan(result.ratios["kappa_random1"].value)
+    text = json.dumps(result.as_json(), allow_nan=False)
+    assert json.loads(text)["ratios"]["kappa_random1"]["value"] is None
