@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import argparse
 import importlib
+import os
 import shutil
 import sys
 import tempfile
@@ -55,7 +56,9 @@ def check_alone(folder: Path, tally: Tally, only: str = "") -> None:
             print(f"skipped: {case.name}: {skipped[case.name]}")
             continue
         video = written[case.name]
-        found = alone.meet(video, good, user=NOBODY if case.needs_user else None)
+        found = alone.meet(
+            video, good, user=NOBODY if case.needs_user and os.geteuid() == 0 else None
+        )
         alone.judge(case, video, found, tally)
 
 
@@ -138,6 +141,7 @@ def main() -> None:
     for name in given.stage or STAGES:
         began, before = time.monotonic(), len(tally.losses)
         with tempfile.TemporaryDirectory(prefix="faults-") as folder:
+            Path(folder).chmod(0o755)  # one case is met as another user
             stage = STAGES[name]
             if name == "texts":
                 check_texts(Path(folder), tally, given.only, given.every)
