@@ -161,8 +161,9 @@ def derive(plan: Plan, folder: Path) -> Plan:
     from lmms_eval.utils import load_yaml_config
 
     folder.mkdir(parents=True, exist_ok=True)
-    for old in [*folder.glob("audit_*.yaml"), *folder.glob("audit_*.py")]:
-        old.unlink(missing_ok=True)
+    for end in ("yaml", "py", "problems.jsonl"):
+        for old in folder.glob(f"audit_*.{end}"):
+            old.unlink(missing_ok=True)
     tasks, refused = [], dict(plan.refused)
     for task in plan.tasks:
         try:
@@ -215,7 +216,7 @@ def _write(target: Path, task: AuditedTask, variant: Variant, config: Mapping[st
         generated["doc_to_text"] = hook("doc_to_text")
     if callable(config.get("doc_to_messages")):
         generated["doc_to_messages"] = hook("doc_to_messages")
-    if variant.kind in ("handpicked", "reordered"):
+    if variant.kind in ("handpicked", "reordered") or not callable(config.get("process_results")):
         generated["process_docs"] = hook("process_docs")
     if callable(config.get("process_results")):
         generated["process_results"] = hook("process_results")

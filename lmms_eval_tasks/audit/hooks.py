@@ -11,6 +11,7 @@ from __future__ import annotations
 import copy
 import functools
 import inspect
+import json
 import re
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
@@ -47,6 +48,12 @@ __all__ = ["AUDIT", "Hooks"]
 AUDIT = "audit"
 """Key of the sample log under which a line says what an audit needs."""
 
+DOCUMENTS = "documents.json"
+"""End of the file with id, video and key of each document of a task that the harness scores."""
+
+PROBLEMS = "problems.jsonl"
+"""End of the file with the keys of its documents that could not be shown, and why."""
+
 _MOST_REMEMBERED = 1_000_000
 
 _MARK = re.compile(r"<image>\n?|<video>\n?")
@@ -74,7 +81,7 @@ class Hooks:
         self._variant = variant
         self._name = task.variant_name(variant)
         self._config = {**_original(task.yaml), **task.overrides}
-        self._rows = folder / f"{self._name}.rows.json"
+        self._folder = folder
 
     @classmethod
     def of(cls, module: str) -> Hooks:
@@ -127,6 +134,7 @@ class Hooks:
         Some tasks put ``<image>`` into the text for every frame, and models count them.
         """
         own = self._config["doc_to_text"]
+        document = self._told(document)
         if lmms_eval_specific_kwargs is None:
             text = own(document)
         else:
@@ -163,18 +171,27 @@ class Hooks:
         if split and split != asked:
             return dataset  # examples to learn from stay as they are
         if self._variant.kind == "handpicked":
-            ids = _ids(dataset)
-            picked = [row for row, name in enumerate(ids) if name in self._task.picks]
-            counts = Counter(ids)
-            if double := {ids[row] for row in picked if counts[ids[row]] > 1}:
-                logger.warning(
-                    f"{self._name}: {len(double):,} picks name more than one question each "
-                    f"({', '.join(sorted(double)[:3])}, ...); those are left out."
-                )
-            return self._chosen(dataset, [row for row in picked if counts[ids[row]] == 1], ids)
-        if self._variant.order:
-            return self._reordered(dataset)
+            dataset = self._picked(dataset)
+        elif self._variant.order:
+            dataset = self._reordered(dataset)
+        if not callable(self._config.get("process_results")):
+            # The harness scores the responses itself and asks nothing of the audit then: what
+            # the judgement has to know of the documents is noted here.
+            rows = [(item_id(row), video_name(row), document_key(row)) for row in _plain(dataset)]
+            write_json(self._folder / f"{self._name}.{DOCUMENTS}", rows)
         return dataset
+
+    def _picked(self, dataset: Any) -> Any:
+        """The documents with a pick."""
+        ids = _ids(dataset)
+        picked = [row for row, name in enumerate(ids) if name in self._task.picks]
+        counts = Counter(ids)
+        if double := {ids[row] for row in picked if counts[ids[row]] > 1}:
+            logger.warning(
+                f"{self._name}: {len(double):,} picks name more than one question each "
+                f"({', '.join(sorted(double)[:3])}, ...); those are left out."
+            )
+        return self._chosen(dataset, [row for row in picked if counts[ids[row]] == 1], ids)
 
     def process_results(
         self, document: Mapping[str, Any], results: Sequence[Any], **more: Any
@@ -188,6 +205,8 @@ class Hooks:
             audited["problem"] = problem
         if shown := _shown.get(place):
             audited["shape"] = shown.shape
+        elif not problem:
+            audited["unseen"] = True  # answered from a cache, or by another process
         try:
             # A copy: some tasks write into the document, which is scored once for each repeat.
             returned = self._config["process_results"](dict(document), results, **more)
@@ -266,6 +285,15 @@ class Hooks:
             return own(document, specific)
         return own(document)
 
+    def _told(self, document: Mapping[str, Any]) -> Mapping[str, Any]:
+        """The document with the condition in it, for a task that chooses frames by condition.
+
+        Its prompt says how many frames there are.
+        """
+        if self._variant.condition and hasattr(self._config.get("doc_to_visual"), WHOLE):
+            return {**document, "condition": self._variant.condition.name}
+        return document
+
     def _messages(self, document: Mapping[str, Any], specific: Any) -> Any:
         own = self._config["doc_to_messages"]
         parameters = inspect.signature(own).parameters
@@ -299,6 +327,8 @@ class Hooks:
         reason = str(error) if isinstance(error, NotShownError) else f"the task failed: {error!r}"
         if place not in _failed:
             logger.warning(f"{self._name} {item_id(document)}: shown as missing: {reason}")
+            if not callable(self._config.get("process_results")):
+                self._tell_problem(place[1], reason)
         _failed[place] = reason
         _shown.pop(place, None)
         if self._variant.kind == "blind":
@@ -307,6 +337,11 @@ class Hooks:
             return placeholder_for(given)
         except Exception:
             return placeholder_for(None)
+
+    def _tell_problem(self, key: str, reason: str) -> None:
+        line = json.dumps({"key": key, "problem": reason}) + "\n"
+        with (self._folder / f"{self._name}.{PROBLEMS}").open("a", encoding="utf-8") as file:
+            file.write(line)
 
     def _own_folder(self, arguments: Any) -> Any:
         folder = getattr(arguments, "output_path", None)
@@ -323,7 +358,7 @@ class Hooks:
 
     def _reordered(self, dataset: Any) -> Any:
         """The documents whose options can stand in another order, in that order."""
-        plain = _plain_columns(dataset)
+        plain = _plain(dataset)
         documents = [dict(row) for row in plain]
         shape = self._shape(documents)
         if shape is None:
@@ -356,7 +391,9 @@ class Hooks:
         if self._plan.limit is not None:
             # The limit means the same questions under every condition.
             rows = [row for row in rows if row < self._plan.limit]
-        write_json(self._rows, {"rows": [[row, ids[row]] for row in rows]})
+        write_json(
+            self._folder / f"{self._name}.rows.json", {"rows": [[row, ids[row]] for row in rows]}
+        )
         # The harness fails on a task without documents: one is asked, and not judged.
         return dataset.select(list(rows) or [0])
 
@@ -369,7 +406,7 @@ def _original(yaml: Path) -> Mapping[str, Any]:
     return dict(load_yaml_config(str(yaml), mode="full"))
 
 
-def _plain_columns(dataset: Any) -> Any:
+def _plain(dataset: Any) -> Any:
     """A dataset without the columns whose reading means decoding pictures, sound or video."""
     media = [
         name
@@ -381,7 +418,7 @@ def _plain_columns(dataset: Any) -> Any:
 
 
 def _ids(dataset: Any) -> list[str]:
-    return [item_id(row) for row in _plain_columns(dataset)]
+    return [item_id(row) for row in _plain(dataset)]
 
 
 def _with_marks(text: str, count: int) -> str:

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from video_reasoning.metrics.intervals import Estimate, wilson
-from video_reasoning.tasks.audit.hooks import AUDIT
+from video_reasoning.tasks.audit.hooks import AUDIT, DOCUMENTS, PROBLEMS
 from video_reasoning.tasks.audit.plan import AuditedTask, Plan
 from video_reasoning.tasks.audit.scores import EQUALS
 from video_reasoning.tasks.audit.variants import ORIGINAL, AuditError, Variant
@@ -314,13 +314,21 @@ def _read(
     if variant.kind in ("handpicked", "reordered"):
         places = _places(folder / f"{name}.rows.json")
     odd, found = OddLines(), _Answers(own=run.tasks[name].metrics)
+    documents, problems = _noted(folder, name)
     for sample in read_samples(path, odd):
         row = sample.doc_id
         if places is not None:
             if row >= len(places):
                 continue  # asked only so that the harness has a document
             row, found.ids[row] = places[row]
-        found.samples[row] = sample
+        noted = documents[sample.doc_id] if sample.doc_id < len(documents) else None
+        found.samples[row] = _with_note(sample, noted, problems) if noted else sample
+    unseen = sum(_says(sample, "unseen") for sample in found.samples.values())
+    if unseen:
+        notes.append(
+            f"{unseen:,} responses under {variant.name} come from a cache: whether their videos "
+            "could be shown was not seen."
+        )
     filters = {metric.rpartition(",")[2] for metric in found.own if "," in metric}
     if len(filters) > 1 and odd.count == (len(filters) - 1) * len(found.samples):
         told = f"The task reads responses in several ways ({', '.join(sorted(filters))}); here the "
@@ -329,6 +337,35 @@ def _read(
     elif odd.count:
         notes.append(odd.sentence(path))
     return found
+
+
+def _noted(folder: Path, name: str) -> tuple[list[list[str]], dict[str, str]]:
+    """What was noted of the documents of a task that the harness scores itself.
+
+    Returns:
+        Id, video and key of each document, and key -> why it could not be shown.
+    """
+    documents: list[list[str]] = []
+    problems: dict[str, str] = {}
+    try:
+        documents = json.loads((folder / f"{name}.{DOCUMENTS}").read_text(encoding="utf-8"))
+        for line in (folder / f"{name}.{PROBLEMS}").read_text(encoding="utf-8").splitlines():
+            entry = json.loads(line)
+            problems[entry["key"]] = entry["problem"]
+    except (OSError, ValueError, KeyError, TypeError):
+        pass  # most tasks score their responses themselves, and say it there
+    return documents, problems
+
+
+def _with_note(sample: Sample, noted: Sequence[str], problems: Mapping[str, str]) -> Sample:
+    name, video, key = noted
+    audited = {"id": name, "video": video or name, "problem": problems.get(key, "")}
+    return replace(sample, values={**sample.values, AUDIT: audited})
+
+
+def _says(sample: Sample, name: str) -> bool:
+    audited = sample.values.get(AUDIT)
+    return isinstance(audited, Mapping) and bool(audited.get(name))
 
 
 def _align(answers: Mapping[str, _Answers], notes: list[str]) -> None:
@@ -399,12 +436,8 @@ def _raw_scores(
 ) -> dict[str, tuple[float | None, str]]:
     """Metric -> the item's score as the metric counts, and how it was read."""
     audited = sample.values.get(AUDIT)
-    if isinstance(audited, Mapping):
-        scores = audited.get("scores")
-        return {
-            str(name): (pair[0], str(pair[1]))
-            for name, pair in (scores if isinstance(scores, Mapping) else {}).items()
-        }
+    if isinstance(audited, Mapping) and isinstance(audited.get("scores"), Mapping):
+        return {str(name): (pair[0], str(pair[1])) for name, pair in audited["scores"].items()}
     # The harness's own metrics: a number each.
     return {
         name: (float(value), "number")
