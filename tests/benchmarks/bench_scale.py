@@ -20,6 +20,7 @@ from pathlib import Path
 from typing import Any
 
 import av
+import numpy as np
 
 from tests.tasks.releases import tvbench_question
 from video_reasoning.preprocessing.conditions import Condition, make_conditions
@@ -103,7 +104,9 @@ def split(source: Path, count: int, folder: Path) -> None:
     from video_reasoning.preprocessing.split import split_video
 
     for number in range(count):
-        split_video(source, [4.0], folder, number + 1)
+        record = split_video(source, [4.0], folder, number + 1)
+        if record.status != "split":
+            raise RuntimeError(record.reason)
         for path in folder.glob("*_*.mp4"):
             path.unlink()
 
@@ -148,7 +151,7 @@ def main() -> None:
 
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
-        # 250 frames of 640x272, two cuts: a split takes videos of one scene, so the longest.
+        # 250 frames of 640x272.
         bikes = Path(datasets.bikes())
         bunny = Path(datasets.bigbuckbunny())
         parts = [cut(bikes, folder / f"{n}.mp4", 83 * n, 83 * n + 83) for n in range(3)]
@@ -181,17 +184,16 @@ def main() -> None:
 
 
 def _one_scene(source: Path, target: Path) -> Path:
-    """A video of ten seconds without a cut: the first scene, forwards and backwards."""
+    """A video of ten seconds without a cut: the camera goes round in a real picture."""
     with av.open(str(source)) as old:
-        frames = [frame.to_ndarray(format="rgb24") for frame in old.decode(video=0)][:60]
+        picture = next(old.decode(video=0)).to_ndarray(format="rgb24")
     with av.open(str(target), "w") as new:
         stream: Any = new.add_stream("libx264", rate=25)
-        height, width = frames[0].shape[:2]
-        stream.width, stream.height, stream.pix_fmt = width, height, "yuv420p"
+        stream.height, stream.width = picture.shape[:2]
+        stream.pix_fmt = "yuv420p"
         for number in range(250):
-            place = number % 118
-            picture = frames[place if place < 60 else 118 - place]
-            new.mux(stream.encode(av.VideoFrame.from_ndarray(picture, format="rgb24")))
+            turned = np.roll(picture, 2 * number, axis=1)
+            new.mux(stream.encode(av.VideoFrame.from_ndarray(turned, format="rgb24")))
         new.mux(stream.encode())
     return target
 
