@@ -111,7 +111,7 @@ def _overview(part: AuditPart, first: int) -> Markup:
             who = tag("div", mark(first + part.place(audit)), "\u00a0", part.names[audit.file])
             blind = next((v for k, v in result.accuracies.items() if k == "blind"), None)
             cells: list[Content] = [
-                tag("td", result.verdict[0] if result.verdict else "–", class_="text wide"),
+                tag("td", _brief(result) or "–", class_="text wide"),
                 f"{result.n:,}",
                 _value(reference(result)),
                 _value(blind),
@@ -138,6 +138,12 @@ def _overview(part: AuditPart, first: int) -> Markup:
     ]
     whole = tag("table", tag("thead", tag("tr", header)), tag("tbody", rows))
     return tag("div", whole, class_="scroll", tabindex="0")
+
+
+def _brief(result: AuditResult) -> str:
+    """The verdict's first sentence without its explanation, or the empty text."""
+    first, so_that, _ = (result.verdict[0] if result.verdict else "").partition(", so that")
+    return f"{first}." if so_that else first
 
 
 def _gains(part: AuditPart, first: int, measure: str) -> Plot | None:
@@ -180,7 +186,7 @@ def _result(part: AuditPart, first: int, audit: Audit, result: AuditResult) -> M
         if members_of(audit).get(other.name) == result.name and not other.refused
     ]
     for member in members:
-        verdict = f": {member.verdict[0]}" if member.verdict else ""
+        verdict = f": {_brief(member)}" if member.verdict else ""
         parts.append(
             tag(
                 "details",

@@ -211,6 +211,8 @@ def read_task(
     log = TaskLog(run, task, run.tasks[task], benchmark, split)
     try:
         file = questions_of(run, task)
+        if file.suffix != ".parquet":
+            raise StoreError(f"the task reads {file}, which is no questions.parquet of a store.")
         rows = cache.get(file) if cache is not None else None
         if rows is None:
             rows = load_questions(file, _COLUMNS)

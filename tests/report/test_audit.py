@@ -367,6 +367,14 @@ def test_a_group_stands_for_its_tasks(tmp_path: Path) -> None:
     assert "#### bench\\_a" in written and "### alone, some\\_model" in written
 
 
+def test_a_long_verdict_is_short_in_the_overview(tmp_path: Path) -> None:
+    long = "Undecided: no better than blind, so that it shows nothing. Audit again."
+    folder = write_audit(tmp_path / "audit", [result("moves", verdict=[long])])
+    overview, _, rest = Parsed(page(build([folder]))).text.partition("Beside the paper")
+    assert "no better than blind." in overview and "so that" not in overview
+    assert long in rest
+
+
 def test_audits_that_say_nothing(tmp_path: Path) -> None:
     refused = result("pictures", refused="it shows a single image")
     empty = result("none", accuracies={}, ratios={}, paired={}, n=0, verdict=["No verdict."])
