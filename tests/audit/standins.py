@@ -531,9 +531,10 @@ def _own(home: Path) -> list[StandIn]:
         )
     ]
     include = str(home / "own_tasks")
+    gone = {**rows[0], "path": str(home / "own/gone.mp4")}
     return [
         StandIn("probe_failing", f"{include}/_failing", rows, runs=False),
-        StandIn("probe/odd name", f"{include}/_plain", rows),
+        StandIn("probe/odd name", f"{include}/_plain", [*rows, gone]),
     ]
 
 

@@ -278,6 +278,9 @@ def test_a_task_of_an_odd_name_and_without_functions_for_scoring(audited: Audite
     result = audited.audit(False)["probe/odd name"]
     assert result["refused"] is None
     assert result["metric"] == "exact_match" and result["items"] == QUESTIONS
+    # The harness scores it, but what could not be shown is known all the same.
+    assert result["missing"]["ordered4"] == 1 and result["left_out"] == 1
+    assert result["accuracies"]["ordered4"]["videos"] == QUESTIONS
 
 
 def test_what_survives_is_written(audited: Audited) -> None:

@@ -1,0 +1,238 @@
+"""The functions of a generated task, called as the harness calls them."""
+
+from __future__ import annotations
+
+import inspect
+import io
+import json
+from argparse import Namespace
+from pathlib import Path
+from typing import Any
+
+import datasets
+import pytest
+from PIL import Image
+
+from tests.audit.recorder_frames import numbers_of
+from tests.preprocessing.conftest import numbered_frame, write_video
+from video_reasoning.tasks.audit.hooks import AUDIT, Hooks
+from video_reasoning.tasks.audit.plan import AuditedTask, Plan
+from video_reasoning.tasks.audit.variants import parse_all
+
+CONDITIONS = ("original", "ordered", "random1", "last1", "handpicked1", "blind", "reordered")
+
+UTILS = """
+import sys
+from PIL import Image
+
+def doc_to_visual(doc, lmms_eval_specific_kwargs=None):
+    if doc["path"] == "exit":
+        sys.exit("no video here")
+    if doc["path"] == "raise":
+        raise FileNotFoundError("gone")
+    return doc["path"]
+
+def doc_to_text(doc, lmms_eval_specific_kwargs=None):
+    return doc["question"] + (lmms_eval_specific_kwargs or {}).get("end", "")
+
+def doc_to_messages(doc, lmms_eval_specific_kwargs=None):
+    return [{"role": "user", "content": [
+        {"type": "video", "url": doc_to_visual(doc)},
+        {"type": "text", "text": doc_to_text(doc, lmms_eval_specific_kwargs)},
+    ]}]
+
+def process_docs(dataset):
+    return dataset.filter(lambda row: row["keep"])
+
+def process_results(doc, results, full_docs=None):
+    doc["said"] = results[0]
+    if results[0] == "raise":
+        raise ValueError("no label")
+    if results[0] == "exit":
+        sys.exit("no judge")
+    if results[0] == "list":
+        return [{"acc": 1.0}]
+    return {"acc": float(results[0] == doc["answer"]), "full": 1.0 if full_docs else 0.0}
+
+def aggregate(items, args):
+    if not items:
+        raise RuntimeError("nothing")
+    if items == ["exit"]:
+        sys.exit("no")
+    return args.output_path
+"""
+
+YAML = """
+task: cubes
+test_split: test
+output_type: generate_until
+process_docs: !function hook_utils.process_docs
+doc_to_visual: !function hook_utils.doc_to_visual
+doc_to_text: !function hook_utils.doc_to_text
+doc_to_messages: !function hook_utils.doc_to_messages
+process_results: !function hook_utils.process_results
+metric_list:
+  - {metric: acc, aggregation: !function hook_utils.aggregate}
+"""
+
+
+@pytest.fixture
+def video(tmp_path: Path) -> str:
+    return str(write_video(tmp_path / "v.mp4", 20, rate=5))
+
+
+@pytest.fixture
+def hooks(tmp_path: Path) -> dict[str, Hooks]:
+    (tmp_path / "hook_utils.py").write_text(UTILS)
+    (tmp_path / "cubes.yaml").write_text(YAML)
+    # Another name for each test: what was shown is remembered for a process.
+    task = AuditedTask(
+        f"cubes{tmp_path.name}", tmp_path / "cubes.yaml", "", {}, {"q1": 4, "q3": 5}, ("me",)
+    )
+    plan = Plan(tuple(parse_all(CONDITIONS, 4)), (task,), tmp_path / "clips", 4)
+    return {variant.kind: Hooks(plan, task, variant, tmp_path) for variant in plan.variants}
+
+
+def document(path: str, number: int = 0, **more: Any) -> dict[str, Any]:
+    return {"id": f"q{number}", "path": path, "question": "Where?", "answer": "A", **more}
+
+
+def test_a_text_becomes_a_list_and_the_clip(hooks: dict[str, Hooks], video: str) -> None:
+    assert hooks["original"].doc_to_visual(document(video)) == [video]
+    (clip,) = hooks["ordered"].doc_to_visual(document(video))
+    assert numbers_of(clip) == [0, 6, 12, 19]
+    assert hooks["blind"].doc_to_visual(document(video)) == []
+
+
+def test_the_harness_sees_two_parameters(hooks: dict[str, Hooks]) -> None:
+    """It hands on a task's settings only to functions of two."""
+    for name in ("doc_to_visual", "doc_to_messages", "doc_to_text"):
+        assert len(inspect.signature(getattr(hooks["ordered"], name)).parameters) == 2
+
+
+@pytest.mark.parametrize("path", ["exit", "raise", "/nowhere/v.mp4"])
+def test_a_video_that_cannot_be_shown_is_missing(hooks: dict[str, Hooks], path: str) -> None:
+    shown = hooks["ordered"].doc_to_visual(document(path))
+    assert len(shown) == 1 and Path(shown[0]).exists()
+    logged = hooks["ordered"].process_results(document(path), ["A"])[AUDIT]
+    assert logged["problem"]
+    # Another question with the same id is not, and nor is this one where it can be shown again.
+    other = hooks["ordered"].process_results(document(path, question="When?"), ["A"])[AUDIT]
+    assert "problem" not in other and other["unseen"]
+
+
+def test_chat_messages(hooks: dict[str, Hooks], video: str) -> None:
+    (message,) = hooks["ordered"].doc_to_messages(document(video), {"end": " Say A."})
+    assert message["content"][1] == {"type": "text", "text": "Where? Say A."}
+    assert numbers_of(message["content"][0]["url"]) == [0, 6, 12, 19]
+    (blind,) = hooks["blind"].doc_to_messages(document(video))
+    assert [part["type"] for part in blind["content"]] == ["text"]
+    (missing,) = hooks["ordered"].doc_to_messages(document("/nowhere/v.mp4"))
+    assert [part["type"] for part in missing["content"]] == ["video", "text"]
+    assert hooks["original"].doc_to_messages(document(video))[0]["content"][0]["url"] == video
+
+
+def test_scores_and_what_an_audit_needs(hooks: dict[str, Hooks], video: str) -> None:
+    given = document(video, options=["up", "down", "left"])
+    hooks["ordered"].doc_to_visual(given)
+    returned = hooks["ordered"].process_results(given, ["A"], full_docs=[given])
+    assert returned["acc"] == 1.0 and returned["full"] == 1.0
+    assert returned[AUDIT] == {
+        "id": "q0",
+        "video": video,
+        "shape": "1 video",
+        "scores": {"acc": [1.0, "number"]},
+        "options": 3,
+    }
+    assert "said" not in given  # the task writes into its document; the next repeat sees none of it
+
+
+@pytest.mark.parametrize("response", ["raise", "exit", "list"])
+def test_scoring_that_fails_is_recorded(hooks: dict[str, Hooks], video: str, response: str) -> None:
+    returned = hooks["ordered"].process_results(document(video), [response])
+    assert set(returned) == {AUDIT} and "process_results failed" in returned[AUDIT]["problem"]
+
+
+def test_aggregations(hooks: dict[str, Hooks], tmp_path: Path) -> None:
+    aggregation = hooks["ordered"].aggregation_0
+    assert list(inspect.signature(aggregation).parameters) == ["items", "args"]
+    folder = aggregation([1.0], args=Namespace(output_path=str(tmp_path)))
+    assert folder != str(tmp_path) and Path(folder).is_dir()  # a submission file of its own
+    assert aggregation([], args=Namespace(output_path=None)) is None
+    assert aggregation(["exit"], args=Namespace(output_path=None)) is None
+    with pytest.raises(AttributeError):
+        _ = hooks["ordered"].no_such_thing
+
+
+def rows(video: str) -> datasets.Dataset:
+    entries = [
+        {**document(video, number, options=["up", "down", "left"]), "keep": number != 2}
+        for number in range(5)
+    ]
+    for entry, answer in zip(entries, ["A", "B", "C", "A", "C"], strict=True):
+        entry["answer"] = answer
+    return datasets.Dataset.from_list(entries, split="test")
+
+
+def asked(hooks: Hooks, folder: Path) -> Any:
+    (path,) = folder.glob(f"audit_*_{hooks._variant.name}.rows.json")
+    return json.loads(path.read_text())["rows"]
+
+
+def test_handpicked_asks_what_has_a_pick(
+    hooks: dict[str, Hooks], video: str, tmp_path: Path
+) -> None:
+    chosen = hooks["handpicked"].process_docs(rows(video))
+    assert chosen["id"] == ["q1", "q3"]
+    # Rows among the documents that the task itself keeps.
+    assert asked(hooks["handpicked"], tmp_path) == [[1, "q1"], [2, "q3"]]
+    assert hooks["ordered"].process_docs(rows(video))["id"] == ["q0", "q1", "q3", "q4"]
+    double = rows(video).map(lambda row: {**row, "id": "q1"})
+    assert len(hooks["handpicked"].process_docs(double)) == 1  # asked, and not judged
+    assert asked(hooks["handpicked"], tmp_path) == []
+
+
+def test_reordered_documents_keep_their_right_answers(
+    hooks: dict[str, Hooks], video: str, tmp_path: Path
+) -> None:
+    given = hooks["ordered"].process_docs(rows(video))
+    moved = hooks["reordered"].process_docs(rows(video))
+    assert moved.features == given.features
+    assert asked(hooks["reordered"], tmp_path) == [[n, name] for n, name in enumerate(given["id"])]
+    changed = 0
+    for before, after in zip(given, moved, strict=True):
+        assert sorted(after["options"]) == sorted(before["options"])
+        right = before["options"]["ABC".index(before["answer"])]
+        assert after["options"]["ABC".index(after["answer"])] == right
+        changed += before["options"] != after["options"]
+    assert changed
+    assert hooks["reordered"].process_docs(rows(video))["options"] == moved["options"]
+
+
+def test_documents_with_pictures_are_reordered_too(hooks: dict[str, Hooks], video: str) -> None:
+    file = io.BytesIO()
+    Image.fromarray(numbered_frame(1, 16, 16)).save(file, "PNG")
+    picture = {"bytes": file.getvalue(), "path": None}
+    entries = [{**row, "picture": picture} for row in rows(video)]
+    given = datasets.Dataset.from_list(entries, split="test")
+    given = given.cast_column("picture", datasets.Image())
+    moved = hooks["reordered"].process_docs(given)
+    assert moved[0]["picture"].size == (16, 16) and len(moved) == 4
+
+
+def test_examples_to_learn_from_stay(hooks: dict[str, Hooks], video: str) -> None:
+    train = datasets.Dataset.from_list(rows(video).to_list(), split="train")
+    assert len(hooks["handpicked"].process_docs(train)) == 4
+
+
+def test_marks_of_pictures_are_as_many_as_pictures(hooks: dict[str, Hooks], video: str) -> None:
+    frames = [Image.fromarray(numbered_frame(number, 32, 32)) for number in range(6)]
+    text = "0<image>\n1<image>\n2<image>\n3<image>\n4<image>\n5<image>\nWhich?"
+    given = {**document(""), "path": frames, "question": text}
+    for kind, count in (("ordered", 4), ("last", 1), ("random", 1), ("blind", 0), ("original", 6)):
+        prompt = hooks[kind].doc_to_text(given, {"end": "!"})
+        assert prompt.count("<image>") == count == len(hooks[kind].doc_to_visual(given))
+        assert prompt.replace("<image>\n", "") == "012345Which?!"
+    one = {**document(video), "question": "<video>\nWhich?"}
+    assert hooks["ordered"].doc_to_text(one) == "<video>\nWhich?"
+    assert hooks["blind"].doc_to_text(one) == "Which?"

@@ -1,0 +1,88 @@
+"""Conditions by name, and the plan of an audit in its file."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.audit.logs import plan_of
+from video_reasoning.tasks.audit.plan import AuditedTask, Plan, read_plan, write_json
+from video_reasoning.tasks.audit.variants import DEFAULT, AuditError, parse, parse_all
+
+
+@pytest.mark.parametrize(
+    ("text", "name", "kind"),
+    [
+        ("ordered", "ordered16", "ordered"),
+        ("ordered8", "ordered8", "ordered"),
+        ("shuffled", "shuffled16", "shuffled"),
+        (" random1 ", "random1", "random"),
+        ("last1", "last1", "last"),
+        ("blind", "blind", "blind"),
+        ("original", "original", "original"),
+        ("ordered-all-frames", "original", "original"),
+        ("reordered", "reordered", "reordered"),
+        ("reordered2", "reordered2", "reordered"),
+    ],
+)
+def test_conditions(text: str, name: str, kind: str) -> None:
+    variant = parse(text, 16)
+    assert (variant.name, variant.kind) == (name, kind)
+    assert parse(variant.name, 16) == variant
+
+
+@pytest.mark.parametrize("text", ["", "random2", "upside-down", "reordered0", "ordered0"])
+def test_names_that_are_none(text: str) -> None:
+    with pytest.raises(AuditError, match="is no condition"):
+        parse(text)
+
+
+def test_conditions_together() -> None:
+    assert [v.name for v in parse_all(DEFAULT, 8)][:2] == ["ordered8", "shuffled8"]
+    assert len(parse_all(["blind", "blind"])) == 1
+    for names, frames in ((["ordered8", "ordered16"], 16), ([], 16), (["blind"], 1)):
+        with pytest.raises(AuditError):
+            parse_all(names, frames)
+
+
+def test_a_plan_is_read_back(tmp_path: Path) -> None:
+    plan = plan_of(tmp_path, ("ordered8", "original", "reordered2"), ("a", "b/c"), {"q": 3})
+    write_json(tmp_path / "plan.json", plan.as_json())
+    assert read_plan(tmp_path / "plan.json") == plan
+    with pytest.raises(AuditError, match="no audit in"):
+        read_plan(tmp_path / "absent/plan.json")
+    for text in ("{", "[]", "{}", '{"frames": 3}'):
+        (tmp_path / "plan.json").write_text(text)
+        with pytest.raises(AuditError, match="cannot be read"):
+            read_plan(tmp_path / "plan.json")
+
+
+def test_names_of_files_are_safe_and_never_the_same() -> None:
+    variant = parse("blind")
+    names = ["a", "a b", "a/b", "a_b", "a.b", "a,b", "ä b", "x" * 400, "x" * 401]
+    found = [AuditedTask(name, Path("t.yaml")).variant_name(variant) for name in names]
+    assert len(set(found)) == len(names)
+    for name in found:
+        assert name.replace("_", "").replace("-", "").isalnum() and len(name) < 200
+        # The harness splits a function's name at its dots.
+        assert "." not in name and name.isascii()
+    assert found[0] == "audit_a_blind"
+
+
+def test_a_thousand_tasks_are_found_at_once() -> None:
+    variants = tuple(parse_all(DEFAULT))
+    tasks = tuple(AuditedTask(f"task{n}", Path("t.yaml")) for n in range(1000))
+    plan = Plan(variants, tasks, Path("clips"), 16)
+    for task in tasks:
+        for variant in variants:
+            assert plan.find(task.variant_name(variant)) == (task, variant)
+    with pytest.raises(AuditError, match="derive it again"):
+        plan.find("audit_other_blind")
+
+
+def test_handpicked_is_asked_only_where_there_are_picks(tmp_path: Path) -> None:
+    plan = plan_of(tmp_path, ("ordered", "handpicked1"))
+    assert [v.kind for v in plan.asked(plan.tasks[0])] == ["ordered"]
+    plan = plan_of(tmp_path, ("ordered", "handpicked1"), picks={"q": 0})
+    assert [v.kind for v in plan.asked(plan.tasks[0])] == ["ordered", "handpicked"]
