@@ -52,6 +52,9 @@ _VIDEO_FIELDS = (
     "scene_name",
     "scene_id",
     "file_name",
+    "path",
+    "clip_path",
+    "media_path",
 )
 """Columns that name a video; questions about one video are drawn together."""
 

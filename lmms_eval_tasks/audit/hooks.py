@@ -199,7 +199,7 @@ class Hooks:
         """What the task's own function returns, and under ``audit`` what the audit needs."""
         key = item_id(document)
         place = self._name, document_key(document)
-        audited: dict[str, Any] = {"id": key, "video": self._video(document, key)}
+        audited: dict[str, Any] = {"id": key, "video": self._video(document)}
         if problem := _failed.get(place):
             # Scored as the task scores it, but told apart: what was shown was a placeholder.
             audited["problem"] = problem
@@ -266,12 +266,12 @@ class Hooks:
     def _pick(self, key: str) -> int | None:
         return self._task.picks.get(key)
 
-    def _video(self, document: Mapping[str, Any], key: str) -> str:
+    def _video(self, document: Mapping[str, Any]) -> str:
         shown = _shown.get((self._name, document_key(document)))
         source = shown.source if shown else ""
         if source.startswith("frames-"):
             source = video_name(document) or source
-        return source or video_name(document) or key
+        return source or video_name(document) or document_key(document)
 
     def _call(self, name: str, document: Mapping[str, Any], specific: Any) -> Any:
         """Calls a function of the task as the harness does."""

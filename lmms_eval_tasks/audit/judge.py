@@ -359,7 +359,7 @@ def _noted(folder: Path, name: str) -> tuple[list[list[str]], dict[str, str]]:
 
 def _with_note(sample: Sample, noted: Sequence[str], problems: Mapping[str, str]) -> Sample:
     name, video, key = noted
-    audited = {"id": name, "video": video or name, "problem": problems.get(key, "")}
+    audited = {"id": name, "video": video or key, "problem": problems.get(key, "")}
     return replace(sample, values={**sample.values, AUDIT: audited})
 
 
