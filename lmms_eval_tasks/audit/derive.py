@@ -93,7 +93,7 @@ def find_tasks(
             _add(manager, match, "", {}, found, refused)
     for task in found.values():
         own = theirs.get(task.name, {}).get("yaml_path", task.yaml)
-        if own != -1 and Path(own).absolute() != task.yaml:
+        if own != -1 and Path(own).resolve() != task.yaml.resolve():
             raise AuditError(
                 f"The task {task.name} of {own} has the name of another task ({task.yaml}), which "
                 "the harness takes instead of it; give it a name of its own."
