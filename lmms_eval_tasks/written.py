@@ -86,7 +86,7 @@ def shortened(written: object, most: int = 120) -> str:
     return found.encode("utf-8", "backslashreplace").decode()
 
 
-def table(content: str) -> tuple[list[str], Iterator[tuple[int, dict[str, Any] | str]]]:
+def table(content: str) -> tuple[list[str], list[tuple[int, dict[str, Any] | str]]]:
     """Reads CSV with a first line of names.
 
     Args:
@@ -96,14 +96,18 @@ def table(content: str) -> tuple[list[str], Iterator[tuple[int, dict[str, Any] |
         The names, stripped; and the rows with their numbers from 1: each an object, or the
         reason why it could not be read.
     """
-    csv.field_size_limit(max(csv.field_size_limit(), _LARGEST_CELL))
     # Python 3.10 stops at a null character; no column of ours has a use for one.
     reader = csv.reader(io.StringIO(content.replace("\0", ""), newline=""))
+    # The limit is the whole process's: others keep theirs.
+    usual = csv.field_size_limit(_LARGEST_CELL)
     try:
-        names = [name.strip() for name in next(reader, [])]
-    except csv.Error:
-        names = []
-    return names, _rows(reader, names)
+        try:
+            names = [name.strip() for name in next(reader, [])]
+        except csv.Error:
+            names = []
+        return names, list(_rows(reader, names))
+    finally:
+        csv.field_size_limit(usual)
 
 
 def _rows(reader: Any, names: list[str]) -> Iterator[tuple[int, dict[str, Any] | str]]:
