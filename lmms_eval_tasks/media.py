@@ -41,7 +41,11 @@ _Function = TypeVar("_Function", bound=Callable[..., Any])
 
 
 def excerpt_of(whole: Callable[[Mapping[str, Any]], list[str]]) -> Callable[[_Function], _Function]:
-    """Marks a ``doc_to_visual`` that shows chosen frames, so that an audit can choose others."""
+    """Marks a ``doc_to_visual`` that shows the frames of a document's ``condition``.
+
+    So that an audit can choose other frames, of all that ``whole`` shows, and name them to the
+    task's ``doc_to_text`` by ``condition``.
+    """
 
     def mark(function: _Function) -> _Function:
         setattr(function, WHOLE, whole)

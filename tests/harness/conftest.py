@@ -8,6 +8,7 @@ import subprocess
 import sys
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -51,33 +52,35 @@ class Run:
 Harness = Callable[..., Run]
 
 
+def run_harness(
+    folder: Path,
+    *arguments: str,
+    home: Path,
+    launcher: tuple[str, ...] = (sys.executable, "-m", "video_reasoning.tasks"),
+    **environment: str,
+) -> Run:
+    """Runs `lmms_eval` (or another launcher) on a store, from a folder that is not ours."""
+    results = folder / "results"
+    result = subprocess.run(
+        [*launcher, *arguments, "--output_path", str(results), "--log_samples"],
+        env={
+            **{k: v for k, v in os.environ.items() if not k.startswith("PYTEST")},
+            "VIDEO_REASONING_HOME": str(home),
+            "HF_HOME": str(folder / "hf"),
+            "OMP_NUM_THREADS": "1",
+            **environment,
+        },
+        cwd=folder,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        timeout=600,
+        check=False,
+    )
+    return Run(result.returncode, result.stdout, results, home)
+
+
 @pytest.fixture
 def harness(tmp_path: Path) -> Harness:
-    """Runs `lmms_eval` (or another launcher) on a store, from a folder that is not ours."""
-
-    def run(
-        *arguments: str,
-        home: Path,
-        launcher: tuple[str, ...] = (sys.executable, "-m", "video_reasoning.tasks"),
-        **environment: str,
-    ) -> Run:
-        folder = tmp_path / "results"
-        result = subprocess.run(
-            [*launcher, *arguments, "--output_path", str(folder), "--log_samples"],
-            env={
-                **{k: v for k, v in os.environ.items() if not k.startswith("PYTEST")},
-                "VIDEO_REASONING_HOME": str(home),
-                "HF_HOME": str(tmp_path / "hf"),
-                "OMP_NUM_THREADS": "1",
-                **environment,
-            },
-            cwd=tmp_path,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            text=True,
-            timeout=600,
-            check=False,
-        )
-        return Run(result.returncode, result.stdout, folder, home)
-
-    return run
+    """Runs the harness in the test's own folder."""
+    return partial(run_harness, tmp_path)

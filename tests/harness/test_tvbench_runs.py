@@ -14,15 +14,18 @@ from pathlib import Path
 import pyarrow.parquet as pq
 import pytest
 
-from tests.harness.conftest import Harness
+from tests.harness.audits import audit, judged
+from tests.harness.conftest import Run, run_harness
 from video_reasoning.metrics.intervals import Estimate
 from video_reasoning.preprocessing.sampling import uniform_indices
 from video_reasoning.tasks import store
+from video_reasoning.tasks.audit.judge import judge_part
 from video_reasoning.tasks.picks import Pick, write_picks
 from video_reasoning.tasks.prepare.tvbench import TASK_FILES
 from video_reasoning.tasks.principles_table import TASK, evaluate
+from video_reasoning.tasks.questions import load_questions
 
-pytestmark = pytest.mark.harness
+pytestmark = [pytest.mark.harness, pytest.mark.xdist_group("principles of the sample")]
 
 ANYWHERE = 8
 """Which of the 16 frames is picked where none tells more than the others."""
@@ -49,13 +52,19 @@ def about_zero(estimate: Estimate) -> bool:
     return abs(estimate.value) <= 0.1 and estimate.low <= 0 <= estimate.high
 
 
-def test_the_principles_come_out_as_drawn(
-    harness: Harness, sample_store: Path, tmp_path: Path
-) -> None:
-    home = tmp_path / "store"
+@pytest.fixture(scope="module")
+def observed(sample_store: Path, tmp_path_factory: pytest.TempPathFactory) -> tuple[Run, int]:
+    """The run of the principles task, and how many questions one frame tells more about."""
+    folder = tmp_path_factory.mktemp("principles")
+    home = folder / "store"
     shutil.copytree(sample_store / "tvbench", home / "tvbench")
     moments = install_picks(home, sample_store.parent / "releases" / "tvbench")
-    run = harness("--model", "sample_observer", "--tasks", TASK, home=home)
+    run = run_harness(folder, "--model", "sample_observer", "--tasks", TASK, home=home)
+    return run, moments
+
+
+def test_the_principles_come_out_as_drawn(observed: tuple[Run, int]) -> None:
+    run, moments = observed
     assert run.returncode == 0, run.output[-3000:]
     (found,) = evaluate([run.folder])
     assert found.annotators == {"the drawing": found.parts[0].questions} and not found.automatic
@@ -81,3 +90,57 @@ def test_the_principles_come_out_as_drawn(
     for name in ("kappa_random", "kappa_handpicked", "tau", "rho", "acc_ordered16"):
         assert table[name] == pytest.approx(parts["all"].measures[name].value), name
     assert table["llm_extracted"] == 0
+
+
+CONDITIONS = ("ordered16", "shuffled16", "random1", "handpicked1")
+
+
+def test_an_audit_agrees_with_the_principles(observed: tuple[Run, int], tmp_path: Path) -> None:
+    run, _ = observed
+    home = run.home
+    (principles,) = evaluate([run.folder])
+    out = tmp_path / "audit"
+    printed = audit(
+        out, home, "--tasks", "tvbench_tomato", "--model", "sample_observer",
+        "--conditions", "ordered,shuffled,random1,handpicked1", "--no-report",
+    )  # fmt: skip
+    plan, results = judged(out)
+    whole = results["tvbench_tomato"]
+    assert len(whole.tasks) == 6 and f"tvbench_tomato (6 tasks): {whole.n} questions" in printed
+
+    # The same answers to the same questions under the same conditions.
+    scores = {
+        (sample["id"], sample["tau"]["condition"]): sample["score"] for sample in run.samples(TASK)
+    }
+    mine = {(item.id, name): score for item in whole.items for name, score in item.scores.items()}
+    assert mine == scores
+    everything = next(part for part in principles.parts if part.name == "all")
+    for name in CONDITIONS:
+        assert whole.accuracies[name].value == everything.measures[f"acc_{name}"].value
+    for name, theirs in (
+        ("kappa_random1", "kappa_random"),
+        ("kappa_handpicked1", "kappa_handpicked"),
+        ("tau", "tau"),
+        ("rho", "rho"),
+    ):
+        assert whole.ratios[name].value == pytest.approx(everything.measures[theirs].value)
+
+    # Asked once for each question and condition, and nothing else.
+    lines = sum(
+        len(path.read_text().splitlines()) for path in (out / "runs").rglob("*_samples_*.jsonl")
+    )
+    assert lines == len(CONDITIONS) * len(whole.items)
+
+    # The static part is exposed, the temporal part passes.
+    rows = load_questions(store.questions_file("tvbench", "test", home), ["id", "evidence"])
+    evidence = {name: row["evidence"] for name, row in rows.items()}
+    parts = {
+        name: judge_part(plan, whole, name, lambda item, name=name: evidence[item.id] == name)
+        for name in ("static", "temporal")
+    }
+    assert parts["static"].verdict[0].startswith("Static: one frame is enough")
+    assert parts["temporal"].verdict[0].startswith("Temporal: it takes several frames")
+    found = [json.loads(line) for line in (out / "questions.jsonl").read_text().splitlines()]
+    exposed = {entry["id"] for entry in found if "right with one random frame" in entry["reasons"]}
+    static = {name for name, kind in evidence.items() if kind == "static"}
+    assert static <= exposed
