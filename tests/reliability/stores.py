@@ -369,8 +369,8 @@ def logged(out: Path) -> dict[str, dict[str, dict[str, Any]]]:
         for text in path.read_text(encoding="utf-8").split("\n"):
             if text.strip():
                 line = json.loads(text)
-                item = line.get("accuracy") or {}
-                found.setdefault(task, {})[str(item.get("id"))] = line
+                items = [each for each in line.values() if isinstance(each, dict) and "id" in each]
+                found.setdefault(task, {})[str(items[0]["id"])] = line
     return found
 
 
