@@ -9,7 +9,9 @@ target, scoring and metrics stay the task's own. The folder can be handed to any
 from __future__ import annotations
 
 import difflib
+import hashlib
 import inspect
+import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -210,6 +212,8 @@ def _write(target: Path, task: AuditedTask, variant: Variant, config: Mapping[st
     generated.update({name: [] for name in ("tag", "group") if config.get(name)})
     if config.get("task_alias"):
         generated["task_alias"] = target.name
+    if variant.condition is not None:
+        generated["metadata"] = _with_draws(config.get("metadata"), task, variant)
     if callable(config.get("doc_to_visual")):
         generated["doc_to_visual"] = hook("doc_to_visual")
     if callable(config.get("doc_to_text")):
@@ -228,6 +232,23 @@ def _write(target: Path, task: AuditedTask, variant: Variant, config: Mapping[st
     for path, content in ((module, _MODULE), (config_file, text)):
         with atomic_path(path) as temporary:
             temporary.write_text(content, encoding="utf-8", newline="\n")
+
+
+def _with_draws(metadata: Any, task: AuditedTask, variant: Variant) -> Any:
+    """The task's metadata, and what the frames depend on.
+
+    The harness's cache of responses knows a task by its configuration: other draws are not to be
+    answered from it.
+    """
+    drawn: dict[str, Any] = {"seed": variant.condition.seed if variant.condition else 0}
+    if variant.kind == "handpicked":
+        text = json.dumps(dict(task.picks), sort_keys=True)
+        drawn["picks"] = hashlib.blake2b(text.encode(), digest_size=8).hexdigest()
+    if isinstance(metadata, list):
+        return [*metadata, {"audit": drawn}]
+    if metadata is None or isinstance(metadata, Mapping):
+        return {**(metadata or {}), "audit": drawn}
+    return metadata
 
 
 def _metrics(given: Any, hook: Any) -> list[dict[str, Any]]:

@@ -167,3 +167,7 @@ def test_what_is_generated(folder: Path, tmp_path: Path) -> None:
             assert ("process_docs" in config) == (variant.kind == "reordered")
     two = load_yaml_config(str(out / "audit_probe_two_blind.yaml"), mode="full")
     assert two["task_alias"] == "audit_probe_two_blind"
+    # Responses to other frames are not to come from the harness's cache.
+    assert two["metadata"]["audit"] == {"seed": 0}
+    original = load_yaml_config(str(out / "audit_probe_two_original.yaml"), mode="full")
+    assert "metadata" not in original
