@@ -643,7 +643,8 @@ def _start_ray(stack: contextlib.ExitStack, count: int, address: str | None) -> 
         if address:
             settings["address"] = address
         else:
-            settings.update(num_cpus=count, include_dashboard=False)
+            # The loopback alone: a scheduler runs whatever it is sent.
+            settings.update(num_cpus=count, include_dashboard=False, _node_ip_address="127.0.0.1")
         try:
             ray.init(**settings)
         except Exception as error:  # ray has no narrower class for a cluster that does not start
