@@ -37,6 +37,9 @@ Engine = Literal["local", "dask", "ray"]
 
 ENGINES: tuple[str, ...] = get_args(Engine)
 
+_THREAD = "hands out work"
+"""Name of the threads that feed the workers, one each."""
+
 LIMIT_SECONDS = 3600.0
 """A worker of this machine that takes longer than this for one item is ended."""
 
@@ -343,7 +346,9 @@ class _Crew:
         self.results: queue.SimpleQueue[tuple[int, _Reply | _Died | BaseException]] = (
             queue.SimpleQueue()
         )
-        self._threads = [threading.Thread(target=self._work, daemon=True) for _ in range(size)]
+        self._threads = [
+            threading.Thread(target=self._work, name=_THREAD, daemon=True) for _ in range(size)
+        ]
         with _deaf():
             for thread in self._threads:
                 thread.start()

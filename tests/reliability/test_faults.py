@@ -74,8 +74,10 @@ def test_a_spoiled_file_is_told_of(
 
 def test_a_loss_is_seen() -> None:
     def crash() -> None:
+        import faulthandler
         import os
 
+        faulthandler.disable()  # pytest's would print where it was
         os.abort()
 
     def hang() -> None:
