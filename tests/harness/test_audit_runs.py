@@ -14,7 +14,8 @@ pytestmark = pytest.mark.harness
 def test_the_other_tasks_of_ours_can_be_audited(sample_store: Path, tmp_path: Path) -> None:
     out = tmp_path / "audit"
     audit(
-        out, sample_store, "--tasks", "blackswan_detective_mcq,causalvqa_debug", "--model", "random_choice",
+        out, sample_store, "--tasks", "blackswan_detective_mcq,causalvqa_debug",
+        "--model", "random_choice",
         "--conditions", "original,ordered,blind,reordered", "--limit", "12", "--no-report",
         "--export-filtered", str(tmp_path / "kept.txt"),
     )  # fmt: skip
