@@ -89,8 +89,14 @@ def atomic_path(target: Path) -> Iterator[Path]:
         _settle(temporary)
         temporary.replace(target)
     except OSError as error:
-        if error.errno in STORAGE_ERRORS:
-            raise _about(error, target) from error
+        if error.errno not in STORAGE_ERRORS:
+            raise
+        # Named in place: a second error would keep the first one's frames, and what they hold of
+        # libav, for the garbage collector, which frees it in an order that libav does not survive.
+        error.filename = os.fspath(target)
+        error.filename2 = None
+        if not error.strerror:
+            error.strerror = os.strerror(error.errno)
         raise
     finally:
         # After success the name is gone; after a failure of any kind it must go.
