@@ -19,9 +19,12 @@ import contextlib
 import errno
 import hashlib
 import io
+import os
 import re
 from bisect import bisect_left
+from collections import deque
 from collections.abc import Collection, Container, Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import ExitStack
 from dataclasses import dataclass
 from fractions import Fraction
@@ -35,7 +38,7 @@ import platformdirs
 from .files import atomic_path, content_id, lock
 from .pictures import Converter, black_frame
 from .sampling import random_index, shuffled, uniform_indices
-from .video import VideoError, open_video, reported
+from .video import VideoError, check_file, open_video, reported
 
 Kind = Literal["ordered", "shuffled", "random", "handpicked", "last", "blind"]
 
@@ -52,6 +55,11 @@ _KEPT_BYTES = 256 * 1024 * 1024
 
 # Codecs of which a packet in MP4 or Matroska is one frame shown.
 _ONE_PACKET_A_FRAME = ("h264", "hevc", "vp8", "vp9", "av1", "libdav1d", "libvpx-vp9", "mjpeg")
+
+# More are of use only where decoding takes no time.
+_ENCODERS = min(
+    4, len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+)
 
 # Decoders that leave out the frames they are told to, and need none of those for the others.
 _SKIPPING = ("h264", "hevc")
@@ -496,16 +504,20 @@ class _Video:
 
 
 class _Bank:
-    """Frames of one video, each encoded once by itself, from which clips are put together."""
+    """Frames of one video, each encoded once by itself, from which clips are put together.
+
+    Encoding a frame without loss costs more than decoding several, so that it goes on in a few
+    threads while the next frames are decoded. Which of the encoders takes a frame does not show
+    in its bytes.
+    """
 
     def __init__(self) -> None:
-        self._file = io.BytesIO()
-        self._container: Any = None
-        self._stream: Any = None
+        self._encoders: list[_Encoder] = []
+        self._pending: deque[Future[None]] = deque()
         self._convert: Converter | None = None
-        self._filler: Any = None
-        self._numbers: list[int] = []
-        self._packets: Mapping[int, bytes] = {}
+        self._stream: Any = None
+        self._packets: dict[int, bytes] = {}
+        self._count = 0
         self.conversion = ""
 
     def add(self, number: int, frame: Any) -> None:
@@ -514,38 +526,29 @@ class _Bank:
             self._convert = Converter(frame, keep_range=True)
             self.conversion = ", ".join(self._convert.changes)
         picture = self._convert(frame)
-        if self._container is None:
-            self._open(picture)
-        # The encoder numbers its key frames 0, 1, 0, 1, ...: an empty picture before each frame
-        # gives all frames the same number, so that their bytes do not depend on their place.
-        for image in (self._filler, picture):
-            image.pts, image.time_base = len(self._numbers), Fraction(1)
-            image.pict_type = 0
-            self._numbers.append(-1 if image is self._filler else number)
-            self._container.mux(self._stream.encode(image))
+        place = self._count % _ENCODERS
+        self._count += 1
+        if place == len(self._encoders):
+            self._encoders.append(_Encoder(picture))
+        if len(self._pending) >= 2 * _ENCODERS:
+            # Frames must not pile up: each takes megabytes.
+            self._pending.popleft().result()
+        self._pending.append(self._encoders[place].submit(number, picture))
 
     def __enter__(self) -> _Bank:
         return self
 
     def __exit__(self, *_: object) -> None:
-        # Left to the garbage collector, libav's memory could be freed in the wrong order.
-        if self._container is not None:
-            with contextlib.suppress(av.error.FFmpegError, OSError, ValueError):
-                self._container.close()
+        for encoder in self._encoders:
+            encoder.close()
 
     def close(self) -> None:
         """End encoding; from now on clips can be written."""
-        self._container.mux(self._stream.encode())
-        self._container.close()
-        self._file.seek(0)
-        self._container = av.open(self._file)
-        self._stream = self._container.streams.video[0]
-        encoded = (packet for packet in self._container.demux(self._stream) if packet.size)
-        self._packets = {
-            number: bytes(packet)
-            for number, packet in zip(self._numbers, encoded, strict=True)
-            if number >= 0
-        }
+        while self._pending:
+            self._pending.popleft().result()
+        for encoder in self._encoders:
+            self._packets.update(encoder.finish())
+        self._stream = self._encoders[0].stream
 
     def write(self, numbers: Sequence[int], path: Path) -> None:
         """Write a clip of these frames, in this order, one a second."""
@@ -564,13 +567,25 @@ class _Bank:
                 container.mux(packet)
         path.write_bytes(file.getbuffer())
 
-    def _open(self, frame: Any) -> None:
-        self._container = av.open(self._file, "w", format="mp4")
+
+class _Encoder:
+    """One encoder of pictures of one shape, in a thread of its own.
+
+    Attributes:
+        stream: after `finish`, the encoded stream, as a template for others.
+    """
+
+    def __init__(self, picture: Any) -> None:
+        self._file = io.BytesIO()
+        self._thread = ThreadPoolExecutor(1, "encoder")
+        self._numbers: list[int] = []
+        self._container: Any = av.open(self._file, "w", format="mp4")
         stream: Any = self._container.add_stream("libx264", rate=1)
-        stream.width, stream.height, stream.pix_fmt = frame.width, frame.height, frame.format.name
+        stream.width, stream.height = picture.width, picture.height
+        stream.pix_fmt = picture.format.name
         context = stream.codec_context
-        context.color_range = frame.color_range
-        context.colorspace = frame.colorspace
+        context.color_range = picture.color_range
+        context.colorspace = picture.colorspace
         # One thread and one slice: the same bytes on a machine of any size.
         context.thread_count = 1
         stream.options = {
@@ -580,8 +595,43 @@ class _Bank:
             "g": "1",
             "x264-params": "aud=1:threads=1:sliced-threads=0",
         }
-        self._stream = stream
-        self._filler = black_frame(frame.width, frame.height, frame.format.name)
+        self.stream = stream
+        self._filler = black_frame(picture.width, picture.height, picture.format.name)
+
+    def submit(self, number: int, picture: Any) -> Future[None]:
+        """Encode a picture some time later."""
+        return self._thread.submit(self._encode, number, picture)
+
+    def _encode(self, number: int, picture: Any) -> None:
+        # The encoder numbers its key frames 0, 1, 0, 1, ...: an empty picture before each frame
+        # gives all frames the same number, so that their bytes do not depend on their place.
+        for image in (self._filler, picture):
+            image.pts, image.time_base = len(self._numbers), Fraction(1)
+            image.pict_type = 0
+            self._numbers.append(-1 if image is self._filler else number)
+            self._container.mux(self.stream.encode(image))
+
+    def finish(self) -> Mapping[int, bytes]:
+        """End encoding and return the frames' bytes by their numbers."""
+        self._thread.shutdown()
+        self._container.mux(self.stream.encode())
+        self._container.close()
+        self._file.seek(0)
+        self._container = av.open(self._file)
+        self.stream = self._container.streams.video[0]
+        encoded = (packet for packet in self._container.demux(self.stream) if packet.size)
+        return {
+            number: bytes(packet)
+            for number, packet in zip(self._numbers, encoded, strict=True)
+            if number >= 0
+        }
+
+    def close(self) -> None:
+        """Free what is held; more cannot be encoded, and the stream is gone."""
+        self._thread.shutdown(cancel_futures=True)
+        # Left to the garbage collector, libav's memory could be freed in the wrong order.
+        with contextlib.suppress(av.error.FFmpegError, OSError, ValueError):
+            self._container.close()
 
 
 def _renumbered(packet: bytes, position: int) -> bytes:
@@ -605,6 +655,7 @@ def _renumbered(packet: bytes, position: int) -> bytes:
 
 
 def _identify(source: Path) -> str:
+    check_file(source)
     try:
         return content_id(source)
     except FileNotFoundError:
