@@ -95,7 +95,7 @@ def atomic_path(target: Path) -> Iterator[Path]:
         # libav, for the garbage collector, which frees it in an order that libav does not survive.
         error.filename = os.fspath(target)
         error.filename2 = None
-        if not error.strerror:
+        if error.errno and not error.strerror:
             error.strerror = os.strerror(error.errno)
         raise
     finally:
