@@ -16,7 +16,7 @@ from typing import Any
 
 import yaml
 
-from video_reasoning.tasks import captions, store
+from video_reasoning.tasks import store
 
 _STORE_PREFIX = f"{store.__name__}."
 
@@ -125,6 +125,8 @@ def missing_data(names: Iterable[str]) -> list[str]:
 
 
 def _nothing_selected(task: OurTask, benchmark: str, split: str) -> str:
+    from video_reasoning.tasks.blackswan import captions
+
     manifest = store.read_manifest(benchmark)
     if manifest is None:
         return ""  # questions without a manifest: the user's own making

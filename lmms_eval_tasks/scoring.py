@@ -25,8 +25,9 @@ from typing import Any, Literal
 from loguru import logger
 
 from video_reasoning.metrics.answers import Answer, parse_choice, parse_yes_no
-from video_reasoning.tasks import extractor, media, store
+from video_reasoning.tasks import media, store
 from video_reasoning.tasks.errors import StoreError
+from video_reasoning.tasks.llm import extractor
 
 Status = Literal["answered", "unparsed", "missing", "withheld"]
 Document = Mapping[str, Any]
@@ -193,7 +194,7 @@ def skipped_rows(items: Sequence[Mapping[str, str]]) -> int | None:
 
 
 def llm_extracted(items: Sequence[Mapping[str, Any]]) -> int:
-    """How many answers a language model read (see :mod:`video_reasoning.tasks.extractor`).
+    """How many answers a language model read (see :mod:`video_reasoning.tasks.llm.extractor`).
 
     Requests that had no reply are no answers; one line in the log counts them by reason.
     """

@@ -35,10 +35,10 @@ import av
 import av.error
 import platformdirs
 
-from .files import atomic_path, content_id, lock
-from .pictures import Converter, black_frame
-from .sampling import random_index, shuffled, uniform_indices
-from .video import VideoError, check_file, open_video, reported
+from video_reasoning.preprocessing.files import atomic_path, content_id, lock
+from video_reasoning.preprocessing.pictures import Converter, black_frame
+from video_reasoning.preprocessing.sampling import random_index, shuffled, uniform_indices
+from video_reasoning.preprocessing.video import VideoError, check_file, open_video, reported
 
 Kind = Literal["ordered", "shuffled", "random", "handpicked", "last", "blind"]
 

@@ -18,7 +18,7 @@ from typing import Any
 import av
 import av.error
 
-from .sound import Sound
+from video_reasoning.preprocessing.sound import Sound
 
 # Chosen by measurement on 640x272 and 1280x720 clips: the fastest preset with finer motion search,
 # adaptive quantisation and deblocking has a mean SSIM of 0.99 against the source in a third of

@@ -16,11 +16,11 @@ from typing import Any
 
 import av.error
 
-from .encoding import PartEncoder
-from .files import atomic_path
-from .pictures import Converter, black_frame
-from .sound import Sound, join
-from .video import VideoError, open_video, probe
+from video_reasoning.preprocessing.encoding import PartEncoder
+from video_reasoning.preprocessing.files import atomic_path
+from video_reasoning.preprocessing.pictures import Converter, black_frame
+from video_reasoning.preprocessing.sound import Sound, join
+from video_reasoning.preprocessing.video import VideoError, open_video, probe
 
 VERSION = 1
 """Part of every name that `joined_name` gives; another number makes all clips anew."""

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from .pictures import Converter
+from video_reasoning.preprocessing.pictures import Converter
 
 WINDOW_WIDTH = 5
 """Frames before and after each that BlackSwanSuite compares it with (appendix B.1)."""

@@ -23,13 +23,13 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any, Literal, TypeVar, get_args
 
-from .encoding import Part, PartEncoder
-from .files import atomic_path, content_id, exclusive, remove_leftovers
-from .pictures import Converter, black_frame
-from .scenes import SceneFinder
-from .sound import Sound
-from .video import VideoError, decode_strictly, open_video, probe
-from .workers import Lost, Workers
+from video_reasoning.preprocessing.encoding import Part, PartEncoder
+from video_reasoning.preprocessing.files import atomic_path, content_id, exclusive, remove_leftovers
+from video_reasoning.preprocessing.pictures import Converter, black_frame
+from video_reasoning.preprocessing.scenes import SceneFinder
+from video_reasoning.preprocessing.sound import Sound
+from video_reasoning.preprocessing.video import VideoError, decode_strictly, open_video, probe
+from video_reasoning.preprocessing.workers import Lost, Workers
 
 Variant = Literal["paper", "release"]
 Interval = tuple[float, float]

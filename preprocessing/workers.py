@@ -30,7 +30,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Generic, Literal, TypeVar, get_args
 
-from .files import atomic_path
+from video_reasoning.preprocessing.files import atomic_path
 
 Engine = Literal["local", "dask", "ray"]
 """Where the work is done: processes of this machine, or a cluster's workers."""

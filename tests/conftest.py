@@ -22,7 +22,7 @@ def shared_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="session")
 def sample_store(shared_folder: Path) -> Path:
     """The store of the sample benchmark, written once for all test processes of this run."""
-    from video_reasoning.tasks.prepare import prepare
+    from video_reasoning.tasks.prepare.build import prepare
     from video_reasoning.tasks.sample import write_releases
 
     out = shared_folder / "sample-benchmark"

@@ -121,7 +121,7 @@ def test_preprocessing_imports_neither_the_harness_nor_the_other_rooms() -> None
 
 
 def test_the_commands_start_light() -> None:
-    for module in ("video_reasoning.tasks.launcher", "video_reasoning.tasks.cli"):
+    for module in ("video_reasoning.tasks.launcher", "video_reasoning.tasks.cli.app"):
         names = imported_with(module)
         assert not names & {"torch", "lmms_eval", "datasets", "pyarrow", "av", "numpy"}, module
 

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from video_reasoning.preprocessing.files import atomic_path
-from video_reasoning.tasks.audit.judge import AuditResult, Item
+from video_reasoning.tasks.audit.evaluate import AuditResult, Item
 from video_reasoning.tasks.audit.plan import Plan
 from video_reasoning.tasks.audit.variants import Variant
 

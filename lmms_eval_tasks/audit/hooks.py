@@ -22,14 +22,14 @@ from typing import Any
 from loguru import logger
 
 from video_reasoning.preprocessing.sampling import uniform_indices
-from video_reasoning.tasks.audit.documents import (
+from video_reasoning.tasks.audit.plan import AuditedTask, Plan, read_plan, write_json
+from video_reasoning.tasks.audit.schemas import (
     OptionShape,
     document_key,
     find_shape,
     item_id,
     video_name,
 )
-from video_reasoning.tasks.audit.plan import AuditedTask, Plan, read_plan, write_json
 from video_reasoning.tasks.audit.scores import Metric, read_scores
 from video_reasoning.tasks.audit.variants import Variant
 from video_reasoning.tasks.audit.visuals import (

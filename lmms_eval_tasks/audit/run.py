@@ -15,7 +15,7 @@ from video_reasoning.tasks import registry, store
 from video_reasoning.tasks.audit.plan import FILE, AuditedTask, Plan, read_plan
 from video_reasoning.tasks.audit.variants import DEFAULT, FRAMES, AuditError, parse_all
 from video_reasoning.tasks.errors import StoreError
-from video_reasoning.tasks.picks import PicksError, read_installed
+from video_reasoning.tasks.store.picks import PicksError, read_installed
 
 __all__ = ["Request", "run_audit"]
 
@@ -123,7 +123,7 @@ def _plan(request: Request) -> Plan:
         if not path.is_dir():
             raise AuditError(f"--include_path {path} is not a folder; no task is read from it.")
     variants = parse_all(request.conditions, request.frames, request.seed)
-    from video_reasoning.tasks.audit.documents import OptionShape
+    from video_reasoning.tasks.audit.schemas import OptionShape
 
     for text in request.option_fields:
         OptionShape.parse(text)
@@ -213,9 +213,9 @@ def _judge(request: Request, plan: Plan, folder: Path) -> None:
     """Judges the newest run, prints the audit and writes its files."""
     from rich.console import Console
 
+    from video_reasoning.tasks.audit.evaluate import judge
     from video_reasoning.tasks.audit.findings import findings, survivors, write_ids
-    from video_reasoning.tasks.audit.judge import judge
-    from video_reasoning.tasks.audit.show import render, write
+    from video_reasoning.tasks.audit.output import render, write
 
     run, results = judge(
         plan, folder / TASKS, folder / RUNS, metric=request.metric, level=request.level

@@ -15,7 +15,7 @@ from video_reasoning.metrics.intervals import Estimate
 from video_reasoning.metrics.principles import format_ratio
 
 if TYPE_CHECKING:
-    from video_reasoning.tasks.audit.judge import AuditResult
+    from video_reasoning.tasks.audit.evaluate import AuditResult
 
 SMALL = 0.25
 """A relative gain that cannot be told from zero counts as none where it is surely below this."""

@@ -2,7 +2,7 @@
 
 Forecaster and Detective are asked for three sampled responses, the Reporter for one. How pairs
 of a response and a reference become a number is in :mod:`video_reasoning.metrics.generation`;
-which models score CLIP score and LLM-Match in :mod:`video_reasoning.tasks.text_models`. Those
+which models score CLIP score and LLM-Match in :mod:`video_reasoning.tasks.llm.text_scorers`. Those
 two are computed in the aggregation: once per run, in batches, on the main process, after the
 evaluated model has been taken off the GPU.
 """
@@ -16,9 +16,10 @@ from typing import Any
 from loguru import logger
 
 from video_reasoning.metrics import generation
-from video_reasoning.tasks import media, scoring, text_models
+from video_reasoning.tasks import media, scoring
 from video_reasoning.tasks.blackswan import BENCHMARK, clips_problem
-from video_reasoning.tasks.text_models import Kind
+from video_reasoning.tasks.llm import text_scorers
+from video_reasoning.tasks.llm.text_scorers import Kind
 
 Document = Mapping[str, Any]
 Results = Sequence[Any]
@@ -147,10 +148,10 @@ def llm_match(items: Items) -> float | None:
 
 def dropped_pairs(items: Sequence[Mapping[str, Sequence[str]]]) -> int | None:
     """How many (response, reference) pairs the judge gave no score; None without a judge."""
-    questions = text_models.as_questions(
+    questions = text_scorers.as_questions(
         [(item["responses"], item["references"]) for item in items if item["references"]]
     )
-    matrices = text_models.pair_scores_or_none("llm_match", questions) if questions else None
+    matrices = text_scorers.pair_scores_or_none("llm_match", questions) if questions else None
     if matrices is None:
         return None
     return sum(generation.n_dropped(matrix) for matrix in matrices)
@@ -167,10 +168,10 @@ def _by_model(kind: Kind, items: Items) -> float | None:
     scored = [item for item in items if item["references"]]
     if not scored:
         return None
-    questions = text_models.as_questions(
+    questions = text_scorers.as_questions(
         [(item["responses"], item["references"]) for item in scored]
     )
-    matrices = text_models.pair_scores_or_none(kind, questions)
+    matrices = text_scorers.pair_scores_or_none(kind, questions)
     if matrices is None:
         return None
     for item, matrix in zip(scored, matrices, strict=True):

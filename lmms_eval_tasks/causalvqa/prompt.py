@@ -19,7 +19,7 @@ import yaml
 
 from video_reasoning.tasks import store
 from video_reasoning.tasks.errors import UserError
-from video_reasoning.tasks.written import read_text
+from video_reasoning.tasks.store.text_files import read_text
 
 REPOSITORY_VARIABLE = "VIDEO_REASONING_CAUSALVQA_REPOSITORY"
 """Environment variable that names a checkout of the authors' repository."""

@@ -11,8 +11,8 @@ from loguru import logger
 
 from video_reasoning.tasks import store
 from video_reasoning.tasks.errors import UserError
-from video_reasoning.tasks.questions import load_questions
-from video_reasoning.tasks.submit import Predictions, write_causalvqa
+from video_reasoning.tasks.leaderboards.predictions import Predictions, write_causalvqa
+from video_reasoning.tasks.store.questions import load_questions
 
 
 def submission_rows(items: Sequence[Mapping[str, Any]], args: Any) -> int | None:

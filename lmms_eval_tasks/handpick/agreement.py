@@ -15,7 +15,7 @@ from statistics import fmean, median_low
 from video_reasoning.preprocessing.sampling import uniform_indices
 from video_reasoning.tasks.handpick.frames import GRID
 from video_reasoning.tasks.handpick.record import Decision, by_item
-from video_reasoning.tasks.picks import Pick, is_automatic
+from video_reasoning.tasks.store.picks import Pick, is_automatic
 
 
 @dataclass(frozen=True)

@@ -19,7 +19,7 @@ from video_reasoning.preprocessing.video import VideoError
 from video_reasoning.tasks.handpick.frames import Frames, read_frames
 from video_reasoning.tasks.handpick.items import Item
 from video_reasoning.tasks.handpick.record import Decision
-from video_reasoning.tasks.picks import AUTOMATIC, PicksError
+from video_reasoning.tasks.store.picks import AUTOMATIC, PicksError
 
 _DECODERS = 4
 

@@ -14,8 +14,8 @@ from video_reasoning.tasks.handpick.agreement import Combined, combine
 from video_reasoning.tasks.handpick.frames import count_frames, has_frames
 from video_reasoning.tasks.handpick.items import Item
 from video_reasoning.tasks.handpick.record import Decision, clean_annotator, clean_reason
-from video_reasoning.tasks.picks import Pick, PicksError, is_automatic, write_picks
-from video_reasoning.tasks.written import read_text
+from video_reasoning.tasks.store.picks import Pick, PicksError, is_automatic, write_picks
+from video_reasoning.tasks.store.text_files import read_text
 
 COLUMNS = ("annotator", "id", "frame", "n_frames", "seconds", "skip")
 """Columns of the CSV; only ``id`` and one of ``frame`` and ``skip`` must be there to import."""

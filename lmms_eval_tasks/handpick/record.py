@@ -26,8 +26,8 @@ from pathlib import Path
 from typing import Any
 
 from video_reasoning.preprocessing.files import lock
-from video_reasoning.tasks.picks import AUTOMATIC, PicksError, is_automatic
-from video_reasoning.tasks.written import is_regular
+from video_reasoning.tasks.store.picks import AUTOMATIC, PicksError, is_automatic
+from video_reasoning.tasks.store.text_files import is_regular
 
 LONGEST_NAME = 64
 """Characters of an annotator's name."""

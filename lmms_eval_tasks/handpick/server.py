@@ -35,7 +35,7 @@ from video_reasoning.tasks.handpick.record import (
     clean_annotator,
     clean_reason,
 )
-from video_reasoning.tasks.picks import PicksError
+from video_reasoning.tasks.store.picks import PicksError
 
 ADDRESS = "127.0.0.1"
 """The only address that the server listens on."""

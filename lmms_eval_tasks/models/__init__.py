@@ -10,9 +10,9 @@ if TYPE_CHECKING:
 __all__ = ["manifests"]
 
 _CLASSES = {
-    "sample_observer": ("sample_observer", "SampleObserver"),
-    "random_choice": ("baselines", "RandomChoice"),
-    "frequent_choice": ("baselines", "FrequentChoice"),
+    "sample_observer": "video_reasoning.tasks.sample.observer.model.SampleObserver",
+    "random_choice": "video_reasoning.tasks.models.baselines.RandomChoice",
+    "frequent_choice": "video_reasoning.tasks.models.baselines.FrequentChoice",
 }
 
 
@@ -28,8 +28,8 @@ def manifests() -> list[ModelManifest]:
     return [
         ModelManifest(
             model_id=name,
-            simple_class_path=f"{__name__}.{module}.{cls}",
-            chat_class_path=f"{__name__}.{module}.{cls}Chat",
+            simple_class_path=path,
+            chat_class_path=f"{path}Chat",
         )
-        for name, (module, cls) in _CLASSES.items()
+        for name, path in _CLASSES.items()
     ]

@@ -12,7 +12,7 @@ from typing import Any
 
 from loguru import logger
 
-from .base import Query, WeightlessModel, draw
+from video_reasoning.tasks.models.base import Query, WeightlessModel, draw
 
 __all__ = ["FrequentChoice", "FrequentChoiceChat", "RandomChoice", "RandomChoiceChat"]
 

@@ -9,9 +9,8 @@ import math
 from collections.abc import Mapping
 
 from video_reasoning.metrics.intervals import Estimate
-from video_reasoning.tasks.audit.judge import AuditResult
-from video_reasoning.tasks.audit.read import Audit
-from video_reasoning.tasks.principles_table import PAPER_MODELS
+from video_reasoning.tasks.audit.evaluate import AuditResult
+from video_reasoning.tasks.audit.result import Audit
 from video_reasoning.tasks.report.audits import (
     MEASURES,
     PAPER_BENCHMARKS,
@@ -36,6 +35,7 @@ from video_reasoning.tasks.report.markup import (
 )
 from video_reasoning.tasks.report.plots import Gain, Line, Plot, Point, forest, gains
 from video_reasoning.tasks.report.tables import percent
+from video_reasoning.tasks.results.principles import PAPER_MODELS
 
 __all__ = ["audit_section"]
 

@@ -18,11 +18,10 @@ from video_reasoning.metrics.principles import format_ratio
 from video_reasoning.metrics.published import published
 from video_reasoning.preprocessing.conditions import Condition
 from video_reasoning.preprocessing.video import VideoError
-from video_reasoning.tasks.audit.judge import AuditResult
-from video_reasoning.tasks.audit.read import Audit, Listed, read_audit, read_listed
-from video_reasoning.tasks.audit.show import RESULT
+from video_reasoning.tasks.audit.evaluate import AuditResult
+from video_reasoning.tasks.audit.output import RESULT
+from video_reasoning.tasks.audit.result import Audit, Listed, read_audit, read_listed
 from video_reasoning.tasks.audit.variants import AuditError
-from video_reasoning.tasks.principles_table import PAPER_MODELS
 from video_reasoning.tasks.report.gallery import (
     LEAST_PER_TASK,
     MOST_ON_PAGE,
@@ -31,6 +30,7 @@ from video_reasoning.tasks.report.gallery import (
     frames_with,
 )
 from video_reasoning.tasks.report.tables import EMPTY, Cell, Grid, Row, label
+from video_reasoning.tasks.results.principles import PAPER_MODELS
 
 __all__ = [
     "MEASURES",

@@ -9,15 +9,15 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
-from video_reasoning.tasks.audit.show import RESULT
+from video_reasoning.tasks.audit.output import RESULT
 from video_reasoning.tasks.audit.variants import is_variant
-from video_reasoning.tasks.logs import find_runs
 from video_reasoning.tasks.report import facts
 from video_reasoning.tasks.report.audits import AuditPart, audit_part, find_audits
 from video_reasoning.tasks.report.gallery import Example, examples
-from video_reasoning.tasks.report.gather import ReportError, TaskLog, gather
-from video_reasoning.tasks.report.numbers import LEVEL, Number, TaskNumbers, measure
 from video_reasoning.tasks.report.tables import Grid, RunKey, paper_tables, run_key, run_names
+from video_reasoning.tasks.results.items import ReportError, TaskLog, gather
+from video_reasoning.tasks.results.logs import find_runs
+from video_reasoning.tasks.results.numbers import LEVEL, Number, TaskNumbers, measure
 
 __all__ = ["EXAMPLES", "Report", "build", "headline", "verdict"]
 

@@ -14,11 +14,11 @@ from typing import Any
 
 from video_reasoning.tasks import store
 from video_reasoning.tasks.errors import StoreError, UserError
-from video_reasoning.tasks.logs import Run
-from video_reasoning.tasks.picks import is_automatic, read_installed
-from video_reasoning.tasks.report.gather import TaskLog
-from video_reasoning.tasks.report.numbers import TaskNumbers
-from video_reasoning.tasks.written import is_regular, loads, read_bytes
+from video_reasoning.tasks.results.items import TaskLog
+from video_reasoning.tasks.results.logs import Run
+from video_reasoning.tasks.results.numbers import TaskNumbers
+from video_reasoning.tasks.store.picks import is_automatic, read_installed
+from video_reasoning.tasks.store.text_files import is_regular, loads, read_bytes
 
 __all__ = ["problems", "run_facts", "store_facts", "task_facts"]
 

@@ -16,8 +16,8 @@ from video_reasoning.preprocessing.conditions import Condition, clip_name, condi
 from video_reasoning.preprocessing.files import content_id
 from video_reasoning.preprocessing.video import VideoError, open_video
 from video_reasoning.tasks.registry import our_tasks
-from video_reasoning.tasks.report.gather import Item, TaskLog
 from video_reasoning.tasks.report.tables import RunKey, run_key
+from video_reasoning.tasks.results.items import Item, TaskLog
 
 __all__ = ["Example", "Frame", "Verdict", "examples", "frames_with"]
 
@@ -260,7 +260,7 @@ def _condition_frames(
 
 
 def _pick(log: TaskLog, id_: str) -> int | None:
-    from video_reasoning.tasks.picks import read_installed
+    from video_reasoning.tasks.store.picks import read_installed
 
     if log.folder is None:
         return None

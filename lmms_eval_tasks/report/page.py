@@ -16,7 +16,6 @@ from video_reasoning.tasks.report.audit_page import audit_section
 from video_reasoning.tasks.report.audits import audit_facts
 from video_reasoning.tasks.report.build import Report, headline, verdict
 from video_reasoning.tasks.report.gallery import Example, Verdict
-from video_reasoning.tasks.report.gather import TaskLog
 from video_reasoning.tasks.report.markup import (
     Content,
     Markup,
@@ -28,7 +27,6 @@ from video_reasoning.tasks.report.markup import (
     table_row,
     tag,
 )
-from video_reasoning.tasks.report.numbers import BREAKDOWNS, RATIOS, UNITS, Number, TaskNumbers
 from video_reasoning.tasks.report.plots import (
     Line,
     Plot,
@@ -39,6 +37,8 @@ from video_reasoning.tasks.report.plots import (
     standing,
 )
 from video_reasoning.tasks.report.tables import Cell, Grid, interval, label, percent, run_key, shown
+from video_reasoning.tasks.results.items import TaskLog
+from video_reasoning.tasks.results.numbers import BREAKDOWNS, RATIOS, UNITS, Number, TaskNumbers
 
 __all__ = ["page"]
 

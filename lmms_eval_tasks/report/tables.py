@@ -12,9 +12,9 @@ from typing import Any
 
 from video_reasoning.metrics.principles import format_ratio
 from video_reasoning.metrics.published import Table, published
-from video_reasoning.tasks.logs import Run
-from video_reasoning.tasks.report.gather import Item, TaskLog
-from video_reasoning.tasks.report.numbers import RATIOS, Number, TaskNumbers, share
+from video_reasoning.tasks.results.items import Item, TaskLog
+from video_reasoning.tasks.results.logs import Run
+from video_reasoning.tasks.results.numbers import RATIOS, Number, TaskNumbers, share
 
 __all__ = ["Cell", "Grid", "Row", "paper_tables", "run_key", "run_names"]
 

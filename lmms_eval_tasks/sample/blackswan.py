@@ -16,9 +16,8 @@ from typing import Any
 import numpy as np
 
 from video_reasoning.preprocessing.files import atomic_path
-
-from .drawing import FPS, WIDTH, Actor, Video
-from .wording import CLAIMS, COLORS
+from video_reasoning.tasks.sample.drawing import FPS, WIDTH, Actor, Video
+from video_reasoning.tasks.sample.wording import CLAIMS, COLORS
 
 __all__ = ["build"]
 

@@ -15,9 +15,13 @@ from typing import Any
 import numpy as np
 
 from video_reasoning.preprocessing.files import atomic_path
-
-from .drawing import WIDTH, Actor, Video
-from .wording import CAUSALVQA_ANSWERS, CAUSALVQA_QUESTIONS, COLORS, DIRECTIONS
+from video_reasoning.tasks.sample.drawing import WIDTH, Actor, Video
+from video_reasoning.tasks.sample.wording import (
+    CAUSALVQA_ANSWERS,
+    CAUSALVQA_QUESTIONS,
+    COLORS,
+    DIRECTIONS,
+)
 
 __all__ = ["build"]
 

@@ -16,8 +16,8 @@ from typing import Any
 
 from video_reasoning.tasks import registry
 from video_reasoning.tasks.errors import UserError
-from video_reasoning.tasks.logs import OddLines, Run, Sample, find_runs, read_samples
-from video_reasoning.tasks.questions import load_questions, questions_of
+from video_reasoning.tasks.results.logs import OddLines, Run, Sample, find_runs, read_samples
+from video_reasoning.tasks.store.questions import load_questions, questions_of
 
 __all__ = ["ALPHA", "LEAST", "check", "within_chance"]
 

@@ -15,9 +15,13 @@ from typing import Any
 import numpy as np
 
 from video_reasoning.preprocessing.files import atomic_path
-
-from .drawing import HEIGHT, WIDTH, Actor, Video
-from .wording import COLORS, DIRECTIONS, TVBENCH_ANSWERS, TVBENCH_QUESTIONS
+from video_reasoning.tasks.sample.drawing import HEIGHT, WIDTH, Actor, Video
+from video_reasoning.tasks.sample.wording import (
+    COLORS,
+    DIRECTIONS,
+    TVBENCH_ANSWERS,
+    TVBENCH_QUESTIONS,
+)
 
 __all__ = ["FILES", "build"]
 

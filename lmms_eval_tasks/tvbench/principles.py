@@ -14,7 +14,7 @@ from typing import Any
 from video_reasoning.metrics.principles import Principles, evaluate_principles
 from video_reasoning.preprocessing.conditions import Condition
 from video_reasoning.tasks import media, scoring, tvbench
-from video_reasoning.tasks.picks import read_picks
+from video_reasoning.tasks.store.picks import read_picks
 
 PRINCIPLES = ("ordered16", "shuffled16", "random1", "handpicked1")
 """The conditions of kappa, tau and rho; the last for questions with a pick."""

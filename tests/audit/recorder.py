@@ -130,14 +130,15 @@ def _watch_decodes() -> None:
 
 
 def _run(words: list[str]) -> int:
-    from video_reasoning.tasks import cli, launcher
+    from video_reasoning.tasks import launcher
+    from video_reasoning.tasks.cli.app import app
 
     kind, *arguments = words
     if kind == "evaluate":
         return launcher.main(arguments)
     sys.argv = ["video-reasoning", *words]
     try:
-        cli.main()
+        app.main()
     except SystemExit as stop:
         return stop.code if isinstance(stop.code, int) else int(stop.code is not None)
     return 0

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from video_reasoning.tasks.audit.documents import (
+from video_reasoning.tasks.audit.schemas import (
     OptionShape,
     Question,
     document_key,
@@ -197,7 +197,7 @@ def test_options_that_only_sound_so_are_moved(text: str) -> None:
 
 def test_the_order_is_the_same_in_every_process() -> None:
     code = (
-        "from video_reasoning.tasks.audit.documents import Question; "
+        "from video_reasoning.tasks.audit.schemas import Question; "
         "q = Question(tuple('abcdef'), ('',) * 6, 0); "
         "print([q.order(f'k{n}', 1, 3) for n in range(5)])"
     )

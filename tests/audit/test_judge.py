@@ -11,8 +11,8 @@ from typing import Any
 import pytest
 
 from tests.audit.logs import line, plan_of, write_rows, write_run
+from video_reasoning.tasks.audit.evaluate import AuditResult, judge
 from video_reasoning.tasks.audit.findings import findings, survivors, write_ids
-from video_reasoning.tasks.audit.judge import AuditResult, judge
 from video_reasoning.tasks.audit.plan import Plan
 from video_reasoning.tasks.audit.variants import AuditError
 

@@ -73,7 +73,7 @@ def slope(work: Callable[[int], None], few: int, many: int) -> tuple[float, floa
 def prepared(source: Path, count: int, folder: Path) -> None:
     """Prepare a release of TVBench with as many videos, all different files."""
     # Not at the top: a worker process that is measured does not load it either.
-    from video_reasoning.tasks.prepare import prepare
+    from video_reasoning.tasks.prepare.build import prepare
 
     release = folder / f"release{count}"
     rows = {}
@@ -91,7 +91,7 @@ def prepared(source: Path, count: int, folder: Path) -> None:
 
 def joined(parts: list[Path], count: int, folder: Path) -> None:
     """Join a clip of the same parts, as many times, each with another number of black frames."""
-    from video_reasoning.tasks.jobs import Joining, join_clip
+    from video_reasoning.tasks.prepare.jobs import Joining, join_clip
 
     for number in range(count):
         target = folder / f"joined{number}.mp4"
@@ -130,7 +130,7 @@ def worker_peak(job: tuple[str, list[str], str]) -> int:
     elif step == "conditions":
         conditioned(paths[0], 1, Path(folder))
     else:
-        from video_reasoning.tasks.jobs import check_video
+        from video_reasoning.tasks.prepare.jobs import check_video
 
         check_video((paths[0], True))
     # Not getrusage: it counts what the parent held when it started this process.

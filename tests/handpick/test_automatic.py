@@ -12,7 +12,7 @@ from typer.testing import CliRunner
 
 from tests.handpick.stores import FRAMES, row, write_store
 from video_reasoning.preprocessing.sampling import uniform_indices
-from video_reasoning.tasks.commands import handpick
+from video_reasoning.tasks.cli import handpick
 from video_reasoning.tasks.errors import UserError
 from video_reasoning.tasks.handpick.automatic import (
     ClipPicker,

@@ -16,14 +16,14 @@ from click.testing import Result
 from typer.testing import CliRunner
 
 from tests.handpick.stores import FRAMES, row, write_store
-from video_reasoning.tasks.commands import handpick
+from video_reasoning.tasks.cli import handpick
 from video_reasoning.tasks.errors import UserError
 from video_reasoning.tasks.handpick.record import Decision, PickLog
-from video_reasoning.tasks.picks import read_installed, read_picks
+from video_reasoning.tasks.store.picks import read_installed, read_picks
 
 SERVE = (
     "import typer\n"
-    "from video_reasoning.tasks.commands import handpick\n"
+    "from video_reasoning.tasks.cli import handpick\n"
     "app = typer.Typer()\n"
     "app.callback()(lambda: None)\n"
     "handpick.register(app)\n"

@@ -11,7 +11,7 @@ from video_reasoning.tasks.handpick.agreement import agreements, combine
 from video_reasoning.tasks.handpick.exchange import export_csv, import_csv, install
 from video_reasoning.tasks.handpick.items import Item, known_ids
 from video_reasoning.tasks.handpick.record import Decision
-from video_reasoning.tasks.picks import Pick, PicksError, read_installed
+from video_reasoning.tasks.store.picks import Pick, PicksError, read_installed
 
 
 def pick(

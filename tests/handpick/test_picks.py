@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from video_reasoning.tasks import store
-from video_reasoning.tasks.picks import (
+from video_reasoning.tasks.store.picks import (
     Pick,
     PicksError,
     is_automatic,
@@ -86,7 +86,7 @@ def test_models_are_told_from_people() -> None:
 
 def test_the_task_layer_gets_picks_without_the_page() -> None:
     code = (
-        "import sys, video_reasoning.tasks.picks\n"
+        "import sys, video_reasoning.tasks.store.picks\n"
         "heavy = {'fastapi', 'uvicorn', 'av', 'torch', 'pyarrow', 'numpy'} & set(sys.modules)\n"
         "sys.exit(f'imported: {heavy}' if heavy else 0)"
     )

@@ -23,7 +23,7 @@ from video_reasoning.tasks.handpick.record import (
     clean_annotator,
     clean_reason,
 )
-from video_reasoning.tasks.picks import PicksError
+from video_reasoning.tasks.store.picks import PicksError
 
 
 def pick(frame: int, name: str = "direction/1", annotator: str = "ana") -> Decision:

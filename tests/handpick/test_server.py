@@ -20,7 +20,7 @@ from video_reasoning.tasks.handpick import record, server
 from video_reasoning.tasks.handpick.items import load_items
 from video_reasoning.tasks.handpick.record import PickLog
 from video_reasoning.tasks.handpick.server import Workplace, create_app, open_socket
-from video_reasoning.tasks.picks import PicksError
+from video_reasoning.tasks.store.picks import PicksError
 
 BASE = "http://127.0.0.1:8765"
 ROWS = [

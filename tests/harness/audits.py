@@ -7,13 +7,13 @@ import subprocess
 import sys
 from pathlib import Path
 
-from video_reasoning.tasks.audit.judge import AuditResult, judge
+from video_reasoning.tasks.audit.evaluate import AuditResult, judge
 from video_reasoning.tasks.audit.plan import Plan, read_plan
 
 
 def audit(out: Path, home: Path, *arguments: str) -> str:
     """Runs `video-reasoning audit`; gives what it prints."""
-    program = "from video_reasoning.tasks.command import main; main()"
+    program = "from video_reasoning.tasks.cli.main import main; main()"
     done = subprocess.run(
         [sys.executable, "-c", program, "audit", "--out", str(out), *arguments],
         env={

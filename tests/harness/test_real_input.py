@@ -12,8 +12,8 @@ from tests.harness.conftest import THREE_TASKS, Harness
 from tests.real_footage.build import write_releases
 from tests.tasks.releases import write_video
 from video_reasoning.tasks import store
-from video_reasoning.tasks.prepare import prepare
-from video_reasoning.tasks.prepare.tvbench import PUBLISHED_QUESTIONS
+from video_reasoning.tasks.prepare.build import prepare
+from video_reasoning.tasks.tvbench.release import PUBLISHED_QUESTIONS
 
 pytestmark = pytest.mark.harness
 

@@ -15,7 +15,11 @@ import pytest
 from tests.harness.conftest import THREE_TASKS, Harness, Run
 from tests.tasks.releases import write_video
 from video_reasoning.tasks import registry
-from video_reasoning.tasks.submit import collect, score_submission, write_causalvqa
+from video_reasoning.tasks.leaderboards.predictions import (
+    collect,
+    score_submission,
+    write_causalvqa,
+)
 
 pytestmark = pytest.mark.harness
 

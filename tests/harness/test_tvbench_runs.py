@@ -19,11 +19,11 @@ from tests.harness.conftest import Run, run_harness
 from video_reasoning.metrics.intervals import Estimate
 from video_reasoning.preprocessing.sampling import uniform_indices
 from video_reasoning.tasks import store
-from video_reasoning.tasks.audit.judge import judge_part
-from video_reasoning.tasks.picks import Pick, write_picks
-from video_reasoning.tasks.prepare.tvbench import TASK_FILES
-from video_reasoning.tasks.principles_table import TASK, evaluate
-from video_reasoning.tasks.questions import load_questions
+from video_reasoning.tasks.audit.evaluate import judge_part
+from video_reasoning.tasks.results.principles import TASK, evaluate
+from video_reasoning.tasks.store.picks import Pick, write_picks
+from video_reasoning.tasks.store.questions import load_questions
+from video_reasoning.tasks.tvbench.release import TASK_FILES
 
 pytestmark = [pytest.mark.harness, pytest.mark.xdist_group("principles of the sample")]
 

@@ -10,6 +10,7 @@ import decord
 import numpy as np
 import pytest
 
+from tests.preprocessing.conftest import numbered_frame, read_number, write_video
 from video_reasoning.preprocessing import conditions
 from video_reasoning.preprocessing.conditions import (
     Condition,
@@ -19,8 +20,6 @@ from video_reasoning.preprocessing.conditions import (
 )
 from video_reasoning.preprocessing.sampling import random_index, shuffled_order, uniform_indices
 from video_reasoning.preprocessing.video import VideoError, verify
-
-from .conftest import numbered_frame, read_number, write_video
 
 NAMES = ("ordered16", "shuffled16", "random1", "handpicked1", "last1", "blind")
 

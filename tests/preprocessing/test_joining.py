@@ -10,10 +10,9 @@ import decord
 import numpy as np
 import pytest
 
+from tests.preprocessing.conftest import read_number, write_video
 from video_reasoning.preprocessing.joining import join_clips, join_parts, joined_name
 from video_reasoning.preprocessing.video import VideoError, verify
-
-from .conftest import read_number, write_video
 
 
 @pytest.fixture(scope="module")

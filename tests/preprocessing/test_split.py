@@ -15,6 +15,7 @@ import decord
 import numpy as np
 import pytest
 
+from tests.preprocessing.conftest import turn, write_video
 from video_reasoning.preprocessing import split
 from video_reasoning.preprocessing.scenes import SceneFinder
 from video_reasoning.preprocessing.split import (
@@ -32,8 +33,6 @@ from video_reasoning.preprocessing.split import (
     split_video,
 )
 from video_reasoning.preprocessing.video import open_video, verify
-
-from .conftest import turn, write_video
 
 # ---------------------------------------------------------------- arithmetic
 

@@ -8,9 +8,8 @@ from pathlib import Path
 import av
 import pytest
 
+from tests.preprocessing.conftest import write_video
 from video_reasoning.preprocessing.video import VideoError, check, probe, verify
-
-from .conftest import write_video
 
 
 def test_facts(numbered: Path) -> None:

@@ -34,12 +34,12 @@ _IMPORTED = (
     "pyarrow.parquet", "pyarrow.pandas_compat", "rich.console", "rich.progress", "rich.table",
     "rouge_score.rouge_scorer", "scenedetect", "scipy.stats", "httpx",
     "video_reasoning.metrics.models", "video_reasoning.preprocessing.split",
-    "video_reasoning.tasks.build_questions", "video_reasoning.tasks.cli",
-    "video_reasoning.tasks.compare", "video_reasoning.tasks.handpick.exchange",
+    "video_reasoning.tasks.blackswan.annotations", "video_reasoning.tasks.cli.app",
+    "video_reasoning.tasks.results.compare", "video_reasoning.tasks.handpick.exchange",
     "video_reasoning.tasks.handpick.server", "video_reasoning.tasks.prepare",
     "video_reasoning.tasks.report.build", "video_reasoning.tasks.report.page",
-    "video_reasoning.tasks.rescoring", "video_reasoning.tasks.sample.known",
-    "video_reasoning.tasks.submit",
+    "video_reasoning.tasks.results.generation", "video_reasoning.tasks.sample.known",
+    "video_reasoning.tasks.leaderboards.predictions",
 )  # fmt: skip
 
 

@@ -148,7 +148,7 @@ def poison(work: Path) -> Count:
     """Videos that crash the decoder, hang in it or break it, each in the same run as good ones."""
     from tests.reliability import poison
     from video_reasoning.preprocessing import split, workers
-    from video_reasoning.tasks import prepare
+    from video_reasoning.tasks.prepare import build as prepare
 
     count = Count(kills=6, starts=2)
     release = write_release(work / "poisoned")

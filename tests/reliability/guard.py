@@ -157,7 +157,7 @@ def command(
     user: int | None = None,
 ) -> Outcome:
     """Run ``video-reasoning`` with some arguments; a code but 0, 1 and 2 is a loss."""
-    from video_reasoning.tasks.command import main
+    from video_reasoning.tasks.cli.main import main
 
     def call() -> None:
         sys.argv = ["video-reasoning", *map(str, arguments)]

@@ -46,7 +46,7 @@ def _annotation(name: str) -> dict[str, Any]:
 
 def build(folder: Path) -> None:
     """Write everything good: releases, a store, runs over it, picks and captions."""
-    from video_reasoning.tasks.prepare import prepare
+    from video_reasoning.tasks.prepare.build import prepare
 
     tvbench = folder / "tvbench"
     rows = {str(n): releases.tvbench_question(key=f"000{n}-00") for n in range(3)}

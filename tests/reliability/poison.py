@@ -9,8 +9,8 @@ from typing import Any
 
 from video_reasoning.preprocessing import split as splitting
 from video_reasoning.preprocessing.split import SplitRecord
-from video_reasoning.tasks import jobs
-from video_reasoning.tasks.jobs import Checked
+from video_reasoning.tasks.prepare import jobs
+from video_reasoning.tasks.prepare.jobs import Checked
 
 ABORTING, HANGING, BREAKING = "1_A_preevent.mp4", "2_A_preevent.mp4", "3_A_preevent.mp4"
 ONCE = "0_C_postevent.mp4"

@@ -19,9 +19,14 @@ from tests.metrics.option_sets import OPTION_SETS
 from tests.metrics.render import lettered, values
 from video_reasoning.metrics import accuracy, generation, intervals, paired, principles
 from video_reasoning.metrics.answers import parse_choice, parse_yes_no
-from video_reasoning.tasks import logs, picks, questions, store
+from video_reasoning.tasks import store
+from video_reasoning.tasks.blackswan import release as blackswan_release
+from video_reasoning.tasks.causalvqa import release as causalvqa_release
 from video_reasoning.tasks.errors import UserError
-from video_reasoning.tasks.prepare import blackswan, causalvqa, records, tvbench
+from video_reasoning.tasks.release import records
+from video_reasoning.tasks.results import logs
+from video_reasoning.tasks.store import picks, questions
+from video_reasoning.tasks.tvbench import release as tvbench_release
 
 Options = Mapping[str, str] | Sequence[str]
 
@@ -264,20 +269,20 @@ def check_cells(rng: random.Random) -> None:
     value = any_value(rng)
     written = _written_options(rng) if rng.random() < 0.7 else str(value)
     try:
-        options = causalvqa.parse_options(written)
+        options = causalvqa_release.parse_options(written)
         if len(options) < 2 or not all(options) or len(set(options)) < len(options):
             raise Broken(f"{written!r} gives {options!r}")
-        letter = causalvqa.parse_answer(value, options)
+        letter = causalvqa_release.parse_answer(value, options)
         if letter and not 0 <= ord(letter) - ord("A") < len(options):
             raise Broken(f"the answer {value!r} of {options!r} gives {letter!r}")
     except records.OddRow:
         pass
     readers: tuple[Callable[[], Any], ...] = (
-        lambda: blackswan._options(value),
-        lambda: records.texts(tvbench._listed(value), "options", least=2),
+        lambda: blackswan_release._options(value),
+        lambda: records.texts(tvbench_release._listed(value), "options", least=2),
         lambda: records.index(value, 4, "answer"),
         lambda: records.text({"cell": value}, "cell"),
-        lambda: causalvqa.parse_answer(value, ["one", "two", "3"]),
+        lambda: causalvqa_release.parse_answer(value, ["one", "two", "3"]),
     )
     for read in readers:
         try:

@@ -22,7 +22,7 @@ ROOT = Path(__file__).parents[2]
 COMMAND = [
     sys.executable,
     "-c",
-    "import sys; from video_reasoning.tasks.command import main; sys.exit(main())",
+    "import sys; from video_reasoning.tasks.cli.main import main; sys.exit(main())",
 ]
 """`video-reasoning`, run by this Python."""
 

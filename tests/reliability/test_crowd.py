@@ -11,7 +11,7 @@ from tests.reliability.runs import write_event_videos, write_release
 from video_reasoning.preprocessing.files import Busy, exclusive, remove_leftovers
 from video_reasoning.preprocessing.split import split_folder
 from video_reasoning.tasks.errors import StoreError
-from video_reasoning.tasks.prepare import prepare
+from video_reasoning.tasks.prepare.build import prepare
 
 
 def test_each_clip_is_made_once(tmp_path: Path) -> None:

@@ -14,8 +14,9 @@ from tests.reliability.runs import hidden, tree, write_event_videos, write_relea
 from video_reasoning.preprocessing import files
 from video_reasoning.preprocessing.files import atomic_path
 from video_reasoning.preprocessing.split import split_folder
-from video_reasoning.tasks import interrupts, media
-from video_reasoning.tasks.prepare import prepare
+from video_reasoning.tasks import media
+from video_reasoning.tasks.cli import interrupts
+from video_reasoning.tasks.prepare.build import prepare
 
 
 def test_prepare_says_what_could_not_be_written_and_goes_on(tmp_path: Path) -> None:

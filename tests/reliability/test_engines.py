@@ -24,8 +24,8 @@ from tests.reliability.runs import (
 from video_reasoning.preprocessing import split, workers
 from video_reasoning.preprocessing.split import split_folder
 from video_reasoning.preprocessing.workers import EngineError, Lost, Workers
-from video_reasoning.tasks import prepare as preparing
-from video_reasoning.tasks.prepare import prepare
+from video_reasoning.tasks.prepare import build as preparing
+from video_reasoning.tasks.prepare.build import prepare
 
 
 def end_worker() -> None:
@@ -229,6 +229,7 @@ def test_jobs_of_prepare_can_be_sent(tmp_path: Path) -> None:
 
     for function in (preparing.check_video, preparing.join_clip, split._split_job):
         assert pickle.loads(pickle.dumps(function)) is function
-    code = "import sys, video_reasoning.tasks.jobs; print({'pyarrow', 'typer'} & set(sys.modules))"
+    jobs = "video_reasoning.tasks.prepare.jobs"
+    code = f"import sys, {jobs}; print({{'pyarrow', 'typer'}} & set(sys.modules))"
     line = [sys.executable, "-c", code]
     assert subprocess.run(line, capture_output=True, text=True, check=True).stdout == "set()\n"

@@ -16,8 +16,10 @@ from tests.reliability import check_fuzz, random_input
 from tests.reliability.random_input import TOKENS, StoreFiles
 from video_reasoning.metrics import accuracy, intervals, paired
 from video_reasoning.metrics.answers import parse_choice, parse_yes_no
-from video_reasoning.tasks.prepare import blackswan, causalvqa, tvbench
-from video_reasoning.tasks.prepare.records import OddRow
+from video_reasoning.tasks.blackswan import release as blackswan_release
+from video_reasoning.tasks.causalvqa import release as causalvqa_release
+from video_reasoning.tasks.release.records import OddRow
+from video_reasoning.tasks.tvbench import release as tvbench_release
 
 steady = settings(
     max_examples=150,
@@ -85,9 +87,9 @@ def test_any_options_give_one_of_them_or_nothing(response: str, options: list[st
 def test_any_cell_of_options_is_read_or_odd(entries: list[str], bar: str, answer: Any) -> None:
     written = bar.join(f"{number}. {entry}" for number, entry in enumerate(entries, start=1))
     try:
-        options = causalvqa.parse_options(written)
+        options = causalvqa_release.parse_options(written)
         assert len(options) == len(set(options)) > 1
-        letter = causalvqa.parse_answer(answer, options)
+        letter = causalvqa_release.parse_answer(answer, options)
         assert letter == "" or ord(letter) - ord("A") in range(len(options))
     except OddRow as odd:
         assert str(odd)
@@ -97,10 +99,10 @@ def test_any_cell_of_options_is_read_or_odd(entries: list[str], bar: str, answer
 @given(json_values)
 def test_any_value_as_options_is_read_or_odd(value: Any) -> None:
     for written in (value, json.dumps(value), str(value)):
-        listed = tvbench._listed(written)
+        listed = tvbench_release._listed(written)
         assert listed is written or isinstance(listed, list)
         try:
-            assert len(blackswan._options(written)) > 1
+            assert len(blackswan_release._options(written)) > 1
         except OddRow as odd:
             assert str(odd)
 
@@ -108,14 +110,14 @@ def test_any_value_as_options_is_read_or_odd(value: Any) -> None:
 @pytest.mark.parametrize("sign", ["[", "(", "{", "-"])
 def test_cells_nested_without_end_are_odd(sign: str) -> None:
     deep = "[" + sign * 100_000 + "1]"
-    assert tvbench._listed(deep) == deep
+    assert tvbench_release._listed(deep) == deep
     with pytest.raises(OddRow):
-        blackswan._options(deep)
+        blackswan_release._options(deep)
 
 
 def test_a_number_of_thousands_of_digits_is_no_option() -> None:
     with pytest.raises(OddRow, match="is none of 2 options"):
-        causalvqa.parse_answer("1" * 5000, ["one", "two"])
+        causalvqa_release.parse_answer("1" * 5000, ["one", "two"])
 
 
 scores = st.lists(st.sampled_from((0, 1, True, 0.0, None, math.nan)), max_size=20)

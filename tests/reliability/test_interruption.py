@@ -23,7 +23,7 @@ from tests.reliability.runs import (
 )
 from video_reasoning.preprocessing import workers
 from video_reasoning.preprocessing.workers import EngineError, Lost, Workers
-from video_reasoning.tasks import interrupts
+from video_reasoning.tasks.cli import interrupts
 
 
 def double(number: int) -> int:

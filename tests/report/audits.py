@@ -11,12 +11,12 @@ from typing import Any
 
 from tests.report.runs import sample_line, write_run
 from video_reasoning.metrics.intervals import Estimate
+from video_reasoning.tasks.audit.evaluate import AuditResult, Item
 from video_reasoning.tasks.audit.findings import findings
-from video_reasoning.tasks.audit.judge import AuditResult, Item
+from video_reasoning.tasks.audit.output import write
 from video_reasoning.tasks.audit.plan import AuditedTask, Plan
-from video_reasoning.tasks.audit.show import write
 from video_reasoning.tasks.audit.variants import parse_all
-from video_reasoning.tasks.logs import Run
+from video_reasoning.tasks.results.logs import Run
 
 CONDITIONS = ("ordered", "shuffled", "random1", "last1", "handpicked1", "blind", "reordered")
 VARIANTS = tuple(parse_all(CONDITIONS))

@@ -24,16 +24,16 @@ from tests.report.test_page import NASTY, Parsed, shade
 from video_reasoning.metrics.published import published
 from video_reasoning.preprocessing.conditions import Condition, condition_indices
 from video_reasoning.preprocessing.sampling import uniform_indices
-from video_reasoning.tasks.audit.read import read_audit, read_listed
+from video_reasoning.tasks.audit.result import read_audit, read_listed
 from video_reasoning.tasks.audit.variants import AuditError, is_variant
-from video_reasoning.tasks.commands import report as command
-from video_reasoning.tasks.compare import compare
+from video_reasoning.tasks.cli import report as command
 from video_reasoning.tasks.report.audits import PAPER_BENCHMARKS, condition_label
 from video_reasoning.tasks.report.build import build
-from video_reasoning.tasks.report.gather import ReportError, gather
 from video_reasoning.tasks.report.markdown import markdown
 from video_reasoning.tasks.report.page import page
 from video_reasoning.tasks.report.plots import Gain, Point, gains
+from video_reasoning.tasks.results.compare import compare
+from video_reasoning.tasks.results.items import ReportError, gather
 
 RIGHT = ("ordered16", "random1", "blind")
 

@@ -20,8 +20,8 @@ from tests.report.runs import (
     tomato_questions,
     write_run,
 )
-from video_reasoning.tasks.commands import compare as command
-from video_reasoning.tasks.compare import CompareError, Comparison, as_json, compare, text
+from video_reasoning.tasks.cli import compare as command
+from video_reasoning.tasks.results.compare import CompareError, Comparison, as_json, compare, text
 
 TASK = "tvbench_tomato_direction"
 Answers = Callable[[int], str]

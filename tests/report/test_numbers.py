@@ -19,9 +19,9 @@ from tests.report.runs import (
 )
 from video_reasoning.metrics.intervals import wilson
 from video_reasoning.tasks.report import facts
-from video_reasoning.tasks.report.gather import ReportError, gather
-from video_reasoning.tasks.report.numbers import measure, share
 from video_reasoning.tasks.report.tables import paper_tables, run_names
+from video_reasoning.tasks.results.items import ReportError, gather
+from video_reasoning.tasks.results.numbers import measure, share
 
 CONDITIONS = ("ordered16", "shuffled16", "random1")
 

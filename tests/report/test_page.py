@@ -28,12 +28,12 @@ from tests.report.runs import (
 )
 from video_reasoning.preprocessing.conditions import Condition, condition_indices
 from video_reasoning.preprocessing.sampling import uniform_indices
-from video_reasoning.tasks.commands import report as command
+from video_reasoning.tasks.cli import report as command
 from video_reasoning.tasks.report.build import build
 from video_reasoning.tasks.report.gallery import KINDS, LEAST_PER_TASK, examples
-from video_reasoning.tasks.report.gather import ReportError, gather
 from video_reasoning.tasks.report.markdown import markdown
 from video_reasoning.tasks.report.page import page
+from video_reasoning.tasks.results.items import ReportError, gather
 
 NASTY = '</pre><script>alert("x")</script><img src=x onerror=alert(1)> & @half@ \x00'
 PRINCIPLES = ("ordered16", "shuffled16", "random1")

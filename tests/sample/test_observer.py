@@ -17,13 +17,13 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from video_reasoning.tasks.models.observation import Footage, observe
-from video_reasoning.tasks.models.sample_observer import (
+from video_reasoning.tasks.sample.observer.model import (
     SampleObserver,
     SampleObserverChat,
     answer,
     options_in,
 )
+from video_reasoning.tasks.sample.observer.vision import Footage, observe
 
 _TVBENCH = (
     "You will be provided with 16 separate frames.\n<question> {question} </question>\n"

@@ -16,8 +16,8 @@ from tests.tasks.releases import write_video
 from tests.tasks.test_blackswan_tasks import DOC, aggregated
 from video_reasoning.metrics.generation import bleu, rouge_l
 from video_reasoning.metrics.models import LlmJudge
-from video_reasoning.tasks import text_models
 from video_reasoning.tasks.blackswan import generation
+from video_reasoning.tasks.llm import text_scorers
 
 TASK = "blackswan_detective_gen"
 
@@ -31,17 +31,17 @@ QUESTIONS: list[tuple[list[str], list[str]]] = [
 def no_models(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """No model is set up, and none is remembered from another test."""
     for name in (
-        text_models.CLIP_VARIABLE,
-        text_models.JUDGE_MODEL_VARIABLE,
-        text_models.JUDGE_URL_VARIABLE,
-        text_models.JUDGE_NAME_VARIABLE,
-        text_models.JUDGE_KEY_VARIABLE,
-        text_models.JUDGE_TEMPERATURE_VARIABLE,
+        text_scorers.CLIP_VARIABLE,
+        text_scorers.JUDGE_MODEL_VARIABLE,
+        text_scorers.JUDGE_URL_VARIABLE,
+        text_scorers.JUDGE_NAME_VARIABLE,
+        text_scorers.JUDGE_KEY_VARIABLE,
+        text_scorers.JUDGE_TEMPERATURE_VARIABLE,
     ):
         monkeypatch.delenv(name, raising=False)
-    text_models.forget_models()
+    text_scorers.forget_models()
     yield
-    text_models.forget_models()
+    text_scorers.forget_models()
 
 
 @pytest.fixture
@@ -106,9 +106,9 @@ def judge(monkeypatch: pytest.MonkeyPatch) -> Iterator[Judge]:
     judge = Judge()
     thread = threading.Thread(target=judge.server.serve_forever, daemon=True)
     thread.start()
-    monkeypatch.setenv(text_models.JUDGE_URL_VARIABLE, judge.url)
-    monkeypatch.setenv(text_models.JUDGE_NAME_VARIABLE, "word-counter")
-    monkeypatch.setenv(text_models.JUDGE_KEY_VARIABLE, "secret-key")
+    monkeypatch.setenv(text_scorers.JUDGE_URL_VARIABLE, judge.url)
+    monkeypatch.setenv(text_scorers.JUDGE_NAME_VARIABLE, "word-counter")
+    monkeypatch.setenv(text_scorers.JUDGE_KEY_VARIABLE, "secret-key")
     yield judge
     judge.server.shutdown()
     judge.server.server_close()
@@ -190,7 +190,7 @@ def test_clip_score_takes_the_best_pair_of_each_question(
     import torch
     from transformers import AutoTokenizer, CLIPModel
 
-    monkeypatch.setenv(text_models.CLIP_VARIABLE, clip_folder)
+    monkeypatch.setenv(text_scorers.CLIP_VARIABLE, clip_folder)
     tokenizer = AutoTokenizer.from_pretrained(clip_folder)
     model = CLIPModel.from_pretrained(clip_folder).eval()
 
@@ -220,14 +220,14 @@ def test_the_model_is_loaded_once_for_all_tasks(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     loaded: list[str] = []
-    original = text_models.ClipScorer
+    original = text_scorers.ClipScorer
 
     def counting(model: str) -> Any:
         loaded.append(model)
         return original(model)
 
-    monkeypatch.setenv(text_models.CLIP_VARIABLE, clip_folder)
-    monkeypatch.setattr(text_models, "ClipScorer", counting)
+    monkeypatch.setenv(text_scorers.CLIP_VARIABLE, clip_folder)
+    monkeypatch.setattr(text_scorers, "ClipScorer", counting)
     for questions in (QUESTIONS, QUESTIONS[:1], QUESTIONS):
         generation.clip_score([item["clip_score"] for item in logged(questions)])
     assert loaded == [clip_folder]
@@ -237,14 +237,14 @@ def test_weights_that_cannot_be_had_give_na_and_one_line(
     home: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     told: list[str] = []
-    monkeypatch.setattr(text_models.logger, "warning", told.append)
-    monkeypatch.setenv(text_models.CLIP_VARIABLE, str(home / "nothing"))
+    monkeypatch.setattr(text_scorers.logger, "warning", told.append)
+    monkeypatch.setenv(text_scorers.CLIP_VARIABLE, str(home / "nothing"))
     for _ in range(2):
         table = aggregated(TASK, logged(QUESTIONS))
         assert table["clip_score"] is table["llm_match"] is table["dropped_pairs"] is None
         assert table["rouge_l"] is not None
     clip, judge = told  # once each, whatever the number of tasks
-    assert clip.startswith("clip_score is N/A: The model") and text_models.CLIP_VARIABLE in clip
+    assert clip.startswith("clip_score is N/A: The model") and text_scorers.CLIP_VARIABLE in clip
     assert judge.startswith("llm_match is N/A: no judge is set up: set")
     for line in told:
         assert "\n" not in line and "video-reasoning score RESULTS" in line
@@ -257,9 +257,9 @@ def test_a_model_that_breaks_while_scoring_gives_na(
         def score(self, questions: Any, progress: Any = None) -> Any:
             raise MemoryError("out of memory\nwith a long story")
 
-    monkeypatch.setattr(text_models, "ClipScorer", lambda model: Broken())
+    monkeypatch.setattr(text_scorers, "ClipScorer", lambda model: Broken())
     told: list[str] = []
-    monkeypatch.setattr(text_models.logger, "warning", told.append)
+    monkeypatch.setattr(text_scorers.logger, "warning", told.append)
     assert generation.clip_score([item["clip_score"] for item in logged(QUESTIONS)]) is None
     assert "out of memory" in told[0] and "long story" not in told[0]
 
@@ -287,7 +287,7 @@ def test_llm_match_is_the_mean_of_pairs_then_of_questions(home: Path, judge: Jud
 def test_the_judges_temperature_can_be_the_papers(
     home: Path, judge: Judge, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setenv(text_models.JUDGE_TEMPERATURE_VARIABLE, "0.4")
+    monkeypatch.setenv(text_scorers.JUDGE_TEMPERATURE_VARIABLE, "0.4")
     aggregated(TASK, logged(QUESTIONS[1:]))
     assert {request["temperature"] for request in judge.requests} == {0.4}
 
@@ -296,9 +296,9 @@ def test_the_judges_temperature_can_be_the_papers(
 def test_a_temperature_that_is_none(
     judge: Judge, monkeypatch: pytest.MonkeyPatch, written: str
 ) -> None:
-    monkeypatch.setenv(text_models.JUDGE_TEMPERATURE_VARIABLE, written)
-    with pytest.raises(text_models.TextModelError, match="not a number from 0 up"):
-        text_models.judge_settings()
+    monkeypatch.setenv(text_scorers.JUDGE_TEMPERATURE_VARIABLE, written)
+    with pytest.raises(text_scorers.TextModelError, match="not a number from 0 up"):
+        text_scorers.judge_settings()
 
 
 def test_a_transformers_judge_gives_what_it_gives_alone(
@@ -306,7 +306,7 @@ def test_a_transformers_judge_gives_what_it_gives_alone(
     llama_folder: str,  # noqa: F811
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setenv(text_models.JUDGE_MODEL_VARIABLE, llama_folder)
+    monkeypatch.setenv(text_scorers.JUDGE_MODEL_VARIABLE, llama_folder)
     pairs = [(one, other) for one in QUESTIONS[0][0] for other in QUESTIONS[0][1]]
     alone = [LlmJudge(llama_folder, batch_size=1).judge([pair])[0].score for pair in pairs]
     given = [score for score in alone if score is not None]
@@ -318,14 +318,14 @@ def test_a_transformers_judge_gives_what_it_gives_alone(
 
 def test_a_server_that_is_not_there_gives_na(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     told: list[str] = []
-    monkeypatch.setattr(text_models.logger, "warning", told.append)
-    monkeypatch.setenv(text_models.JUDGE_URL_VARIABLE, "http://127.0.0.1:9/v1")
+    monkeypatch.setattr(text_scorers.logger, "warning", told.append)
+    monkeypatch.setenv(text_scorers.JUDGE_URL_VARIABLE, "http://127.0.0.1:9/v1")
     table = aggregated(TASK, logged(QUESTIONS))
     assert table["llm_match"] is None
     assert any("does not answer" in line and "JUDGE_URL" in line for line in told)
 
 
 def test_the_key_is_in_no_label() -> None:
-    settings = text_models.JudgeSettings("m", "http://host/v1", "secret-key", 0.4)
+    settings = text_scorers.JudgeSettings("m", "http://host/v1", "secret-key", 0.4)
     assert "secret-key" not in repr(settings) + settings.label
     assert settings.label == "m at http://host/v1, temperature 0.4"

@@ -13,9 +13,10 @@ import pytest
 from tests.tasks.releases import blackswan_row, tvbench_question, write_blackswan, write_tvbench
 from tests.tasks.releases import write_video as draw
 from video_reasoning.preprocessing.video import verify
-from video_reasoning.tasks import captions, registry, store
+from video_reasoning.tasks import registry, store
+from video_reasoning.tasks.blackswan import captions
 from video_reasoning.tasks.errors import ReleaseError
-from video_reasoning.tasks.prepare import prepare
+from video_reasoning.tasks.prepare.build import prepare
 
 EVENT = {"event_file_name": "videos/3_B_event.mp4"}
 

@@ -13,9 +13,10 @@ from tests.metrics.test_models import clip_folder  # noqa: F401 - a fixture
 from tests.tasks.harness_logs import DATE, sample_line, write_run
 from tests.tasks.test_blackswan_generation import QUESTIONS, Judge, judge, no_models  # noqa: F401
 from video_reasoning.metrics.generation import bleu, rouge_l
-from video_reasoning.tasks import cli, text_models
+from video_reasoning.tasks.cli.app import app
 from video_reasoning.tasks.errors import UserError
-from video_reasoning.tasks.rescoring import score_runs
+from video_reasoning.tasks.llm import text_scorers
+from video_reasoning.tasks.results.generation import score_runs
 
 TASK = "blackswan_detective_gen"
 
@@ -80,9 +81,9 @@ def test_clip_score_agrees_with_the_runs_own(
     clip_folder: str,  # noqa: F811
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setenv(text_models.CLIP_VARIABLE, clip_folder)
+    monkeypatch.setenv(text_scorers.CLIP_VARIABLE, clip_folder)
     (scores,) = score_runs([results], ["clip_score"])
-    matrices = text_models.pair_scores("clip_score", text_models.as_questions(QUESTIONS))
+    matrices = text_scorers.pair_scores("clip_score", text_scorers.as_questions(QUESTIONS))
     assert scores.metrics["clip_score"]["value"] == pytest.approx(
         sum(matrix.max() for matrix in matrices) / 2
     )
@@ -96,17 +97,17 @@ def test_what_is_known_is_not_asked_again(
 ) -> None:
     score_runs([results], ["llm_match"])
     asked = len(judge.requests)
-    text_models.forget_models()
+    text_scorers.forget_models()
     (scores,) = score_runs([results], ["llm_match", "bleu"])
     assert len(judge.requests) == asked == 9
     assert scores.metrics["llm_match"]["value"] == pytest.approx(2.75)
     # Both metrics stand in the files, each kept when the other is written.
     assert set(written(results)["detective_gen/0"]) == {"id", "llm_match", "bleu"}
     # Another judge, or the wish, is a reason to ask again.
-    monkeypatch.setenv(text_models.JUDGE_NAME_VARIABLE, "another")
+    monkeypatch.setenv(text_scorers.JUDGE_NAME_VARIABLE, "another")
     score_runs([results], ["llm_match"])
     assert len(judge.requests) == 2 * asked
-    text_models.forget_models()
+    text_scorers.forget_models()
     score_runs([results], ["llm_match"], again=True)
     assert len(judge.requests) == 3 * asked
 
@@ -116,9 +117,9 @@ def test_an_interrupted_run_goes_on_where_it_stopped(
     judge: Judge,  # noqa: F811
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    from video_reasoning.tasks import rescoring
+    from video_reasoning.tasks.results import generation
 
-    monkeypatch.setitem(rescoring._CHUNK, "llm_match", 1)
+    monkeypatch.setitem(generation._CHUNK, "llm_match", 1)
 
     def stop(step: str, done: int, total: int) -> None:
         if done == 1:
@@ -160,17 +161,17 @@ def test_an_unknown_metric_is_named(results: Path) -> None:
 
 
 def test_the_command(results: Path, judge: Judge) -> None:  # noqa: F811
-    result = CliRunner().invoke(cli.app, ["score", str(results), "--metric", "llm_match"])
+    result = CliRunner().invoke(app, ["score", str(results), "--metric", "llm_match"])
     assert result.exit_code == 0, result.output
     assert "2.7500 ± 0.2500" in result.output and "lab/model" in result.output
     assert f"{DATE}_scores.json" in result.output
 
 
 def test_the_command_without_a_judge(results: Path) -> None:
-    result = CliRunner().invoke(cli.app, ["score", str(results)])
+    result = CliRunner().invoke(app, ["score", str(results)])
     assert result.exit_code == 0, result.output
     assert "llm_match is not computed: no judge is set up" in result.output
     # Asked for by name it is an error, in one sentence.
-    result = CliRunner().invoke(cli.app, ["score", str(results), "--metric", "llm_match"])
+    result = CliRunner().invoke(app, ["score", str(results), "--metric", "llm_match"])
     assert result.exit_code != 0
     assert "no judge is set up" in str(result.exception)

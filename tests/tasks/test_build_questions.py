@@ -11,7 +11,8 @@ import typer
 import yaml
 from typer.testing import CliRunner
 
-from video_reasoning.tasks.build_questions import (
+from video_reasoning.tasks.blackswan import release as blackswan_release
+from video_reasoning.tasks.blackswan.annotations import (
     MANIFEST,
     BuildError,
     Built,
@@ -20,9 +21,8 @@ from video_reasoning.tasks.build_questions import (
     read_annotations,
     write_questions,
 )
-from video_reasoning.tasks.commands import build_questions as command
-from video_reasoning.tasks.prepare import blackswan
-from video_reasoning.tasks.prepare.source import Release
+from video_reasoning.tasks.cli import build_questions as command
+from video_reasoning.tasks.release.source import Release
 
 DOCS = Path(__file__).parents[2] / "docs" / "build-questions.md"
 Marks = tuple[bool, bool]
@@ -297,7 +297,7 @@ def test_prepare_reads_what_is_written(tmp_path: Path) -> None:
         "BlackSwanSuite_Gen_Test.jsonl",
         MANIFEST,
     ]
-    parsed = blackswan.read(Release(tmp_path / "release", tmp_path / "scratch"))
+    parsed = blackswan_release.read(Release(tmp_path / "release", tmp_path / "scratch"))
     assert not parsed.skipped
     assert not parsed.notes
     assert Counter((item.split, item.values["task"]) for item in parsed.items) == {

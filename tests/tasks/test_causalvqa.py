@@ -13,7 +13,7 @@ from video_reasoning.metrics.published import published
 from video_reasoning.tasks import causalvqa, scoring, store
 from video_reasoning.tasks.causalvqa import prompt
 from video_reasoning.tasks.errors import ReleaseError
-from video_reasoning.tasks.prepare import prepare
+from video_reasoning.tasks.prepare.build import prepare
 
 TABLES = published("causalvqa").tables
 AGGREGATES = {

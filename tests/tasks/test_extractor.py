@@ -15,7 +15,8 @@ import pytest
 from loguru import logger
 
 from tests.tasks.releases import write_video
-from video_reasoning.tasks import extractor, scoring, store, tvbench
+from video_reasoning.tasks import scoring, store, tvbench
+from video_reasoning.tasks.llm import extractor
 
 OPTIONS = {"A": "Up.", "B": "Down.", "C": "It's left."}
 VAGUE = "The kite moves the way a river does."

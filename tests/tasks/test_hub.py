@@ -24,10 +24,12 @@ from tests.tasks.releases import (
     write_tvbench,
     write_video,
 )
-from video_reasoning.tasks import cli, store
+from video_reasoning.tasks import store
+from video_reasoning.tasks.cli.app import app
+from video_reasoning.tasks.cli.main import main
 from video_reasoning.tasks.errors import ReleaseError
-from video_reasoning.tasks.prepare import prepare
-from video_reasoning.tasks.prepare.hub import ELSEWHERE, REPOSITORIES, fetch
+from video_reasoning.tasks.prepare.build import prepare
+from video_reasoning.tasks.release.hub import ELSEWHERE, REPOSITORIES, fetch
 
 Writer = Callable[[str, Path], None]
 
@@ -179,7 +181,7 @@ def test_the_command_prints_the_sentence_alone(
         "sys.argv", ["video-reasoning", "prepare", "blackswan", "--home", str(tmp_path)]
     )
     with pytest.raises(SystemExit) as stopped:
-        cli.main()
+        main()
     assert stopped.value.code == 2
     printed = capsys.readouterr()
     assert printed.err.strip().startswith("video-reasoning: The hub refuses UBC-ViL/")
@@ -187,7 +189,7 @@ def test_the_command_prints_the_sentence_alone(
 
 
 def test_help_says_that_the_hub_is_the_default() -> None:
-    result = CliRunner().invoke(cli.app, ["prepare", "--help"], env={"COLUMNS": "200"})
+    result = CliRunner().invoke(app, ["prepare", "--help"], env={"COLUMNS": "200"})
     assert "fetched from the hub" in result.output
 
 

@@ -9,10 +9,9 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+from tests.tasks.harness_logs import judged_line, missing_line, write_run
 from video_reasoning.tasks import store
 from video_reasoning.tasks.sample.known import ALPHA, check, within_chance
-
-from .harness_logs import judged_line, missing_line, write_run
 
 Question = dict[str, Any]
 Answer = Callable[[Question], str | None]

@@ -10,7 +10,7 @@ import pytest
 
 from tests.tasks.releases import tvbench_question, write_tvbench
 from video_reasoning.tasks import launcher, registry, store
-from video_reasoning.tasks.prepare import prepare
+from video_reasoning.tasks.prepare.build import prepare
 
 
 def run(*arguments: str, home: Path) -> subprocess.CompletedProcess[str]:

@@ -8,11 +8,11 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from video_reasoning.tasks import questions, store
+from tests.tasks.harness_logs import DATE, sample_line, write_run
+from video_reasoning.tasks import store
 from video_reasoning.tasks.errors import StoreError
-from video_reasoning.tasks.logs import LogError, OddLines, find_runs, read_samples
-
-from .harness_logs import DATE, sample_line, write_run
+from video_reasoning.tasks.results.logs import LogError, OddLines, find_runs, read_samples
+from video_reasoning.tasks.store import questions
 
 
 def samples_file(folder: Path, task: str, date: str = DATE) -> Path:

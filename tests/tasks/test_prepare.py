@@ -21,11 +21,11 @@ from tests.tasks.releases import (
 )
 from video_reasoning.preprocessing.video import verify
 from video_reasoning.tasks import store
+from video_reasoning.tasks.blackswan.release import hidden_frames
+from video_reasoning.tasks.causalvqa.release import parse_answer, parse_options
 from video_reasoning.tasks.errors import ReleaseError
-from video_reasoning.tasks.prepare import prepare
-from video_reasoning.tasks.prepare.blackswan import hidden_frames
-from video_reasoning.tasks.prepare.causalvqa import parse_answer, parse_options
-from video_reasoning.tasks.prepare.records import OddRow
+from video_reasoning.tasks.prepare.build import prepare
+from video_reasoning.tasks.release.records import OddRow
 
 
 def questions(home: Path, benchmark: str, split: str) -> list[dict[str, Any]]:

@@ -12,7 +12,7 @@ from decord import VideoReader, cpu
 
 from tests.tasks.releases import write_video
 from video_reasoning.tasks import scoring, store, tvbench
-from video_reasoning.tasks.picks import Pick, write_picks
+from video_reasoning.tasks.store.picks import Pick, write_picks
 from video_reasoning.tasks.tvbench import principles
 
 

@@ -16,12 +16,12 @@ import typer
 from rich.console import Console
 from typer.testing import CliRunner
 
-from video_reasoning.tasks import principles_table, store
-from video_reasoning.tasks.commands import principles as command
-from video_reasoning.tasks.picks import Pick, write_picks
-from video_reasoning.tasks.principles_table import TASK, PrinciplesError, evaluate
-
-from .harness_logs import sample_line, write_run
+from tests.tasks.harness_logs import sample_line, write_run
+from video_reasoning.tasks import store
+from video_reasoning.tasks.cli import principles as command
+from video_reasoning.tasks.results import principles
+from video_reasoning.tasks.results.principles import TASK, PrinciplesError, evaluate
+from video_reasoning.tasks.store.picks import Pick, write_picks
 
 Scores = Mapping[str, Mapping[str, float | None]]
 
@@ -85,9 +85,9 @@ def picks(tmp_path: Path, annotator: str) -> None:
     )
 
 
-def shown(found: principles_table.PrinciplesRun) -> str:
+def shown(found: principles.PrinciplesRun) -> str:
     console = Console(width=160, record=True, file=io.StringIO())
-    console.print(principles_table.render(found))
+    console.print(principles.render(found))
     return console.export_text()
 
 
@@ -172,8 +172,8 @@ def test_the_papers_rows_stand_beside(tmp_path: Path, questions: Path) -> None:
     (found,) = evaluate([run(tmp_path, questions)])
     kappa = next(line for line in shown(found).splitlines() if "kappa random" in line)
     assert "58.3" in kappa and "78.0" in kappa
-    assert principles_table.paper_value("GPT-4o", "rho") == 4.9
-    assert principles_table.paper_value("GPT-4o", "tau") == 46.2
+    assert principles.paper_value("GPT-4o", "rho") == 4.9
+    assert principles.paper_value("GPT-4o", "tau") == 46.2
 
 
 def test_what_a_language_model_read_and_a_limit_are_told(tmp_path: Path, questions: Path) -> None:
@@ -227,4 +227,4 @@ def test_the_command_prints_a_table_or_json(
 
 
 def test_an_open_upper_end_is_no_number() -> None:
-    assert principles_table._json_number(math.inf) == "infinity"
+    assert principles._json_number(math.inf) == "infinity"

@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 
 from video_reasoning.tasks.errors import ReleaseError
-from video_reasoning.tasks.prepare import source
-from video_reasoning.tasks.prepare.source import Release
+from video_reasoning.tasks.release import source
+from video_reasoning.tasks.release.source import Release
 
 
 def zipped(path: Path, members: dict[str, bytes]) -> Path:

@@ -11,13 +11,16 @@ import pytest
 import typer
 from typer.testing import CliRunner
 
+from tests.tasks.harness_logs import judged_line, missing_line, write_run
 from video_reasoning.metrics.paired import paired_accuracy, unpaired_accuracy
-from video_reasoning.tasks import submit
-from video_reasoning.tasks.commands import submit as command
-from video_reasoning.tasks.logs import find_runs, read_samples
-from video_reasoning.tasks.submit import SubmissionError, collect, score_submission
-
-from .harness_logs import judged_line, missing_line, write_run
+from video_reasoning.tasks.cli import submit as command
+from video_reasoning.tasks.leaderboards import predictions as leaderboard
+from video_reasoning.tasks.leaderboards.predictions import (
+    SubmissionError,
+    collect,
+    score_submission,
+)
+from video_reasoning.tasks.results.logs import find_runs, read_samples
 
 Question = dict[str, Any]
 DETECTIVE, REPORTER = "blackswan_test_detective_mcq", "blackswan_test_reporter_mcq"
@@ -120,7 +123,7 @@ def test_blackswan_is_one_object_of_indices(tmp_path: Path) -> None:
     out, _ = blackswan_run(tmp_path, lambda row: given[row["question_id"]])
     predictions = collect("blackswan", [out])
     predictions.require_complete()
-    (file,) = submit.write_blackswan(predictions, tmp_path / "deep" / "file.json")
+    (file,) = leaderboard.write_blackswan(predictions, tmp_path / "deep" / "file.json")
     assert json.loads(file.read_text()) == {
         "0": 0, "1": 1, "2": 2, "3": -1, "100": 2, "101": 2, "102": 0, "103": 1,
     }  # fmt: skip
@@ -140,7 +143,7 @@ def test_the_two_tasks_may_come_from_two_runs(tmp_path: Path) -> None:
         write_run(tmp_path / "out", log, date=date, questions={name: path})
     predictions = collect("blackswan", [tmp_path / "out"])
     predictions.require_complete()
-    assert set(submit.blackswan_answers(predictions).values()) == {1}
+    assert set(leaderboard.blackswan_answers(predictions).values()) == {1}
 
 
 def test_an_incomplete_submission_is_refused_and_says_what_is_lacking(tmp_path: Path) -> None:
@@ -158,7 +161,7 @@ def test_an_incomplete_submission_is_refused_and_says_what_is_lacking(tmp_path: 
     assert "not asked: reporter_mcq/100, reporter_mcq/101, reporter_mcq/102" in message
     assert "no video to show (the release holds no clip.mp4): detective_mcq/1" in message
     # An answer to a placeholder is not handed in.
-    assert submit.blackswan_answers(predictions) == {
+    assert leaderboard.blackswan_answers(predictions) == {
         "0": 0, "1": -1, "2": -1, "3": -1, "100": -1, "101": -1, "102": -1, "103": -1,
     }  # fmt: skip
 
@@ -172,7 +175,7 @@ def test_an_id_for_two_questions_is_refused(tmp_path: Path) -> None:
     }
     write_run(tmp_path / "out", tasks, questions={DETECTIVE: path, REPORTER: path})
     with pytest.raises(SubmissionError, match="Two questions have the q_id 7"):
-        submit.blackswan_answers(collect("blackswan", [tmp_path / "out"]))
+        leaderboard.blackswan_answers(collect("blackswan", [tmp_path / "out"]))
 
 
 @pytest.mark.parametrize(
@@ -201,7 +204,7 @@ def test_several_models_must_be_told_apart(tmp_path: Path) -> None:
     with pytest.raises(SubmissionError, match=r"several models: random_choice, some/llava"):
         collect("blackswan", [out])
     chosen = collect("blackswan", [out], model="some/llava")
-    assert set(submit.blackswan_answers(chosen).values()) == {1}
+    assert set(leaderboard.blackswan_answers(chosen).values()) == {1}
     with pytest.raises(SubmissionError, match=r"no run of .* by nobody"):
         collect("blackswan", [out], model="nobody")
 
@@ -220,7 +223,7 @@ def test_causalvqa_is_json_lines_with_every_variant_once(tmp_path: Path) -> None
     out, _ = causalvqa_run(tmp_path, answers, "causalvqa_test")
     predictions = collect("causalvqa", [out])
     predictions.require_complete()
-    (file,) = submit.write_causalvqa(predictions, tmp_path / "file.jsonl")
+    (file,) = leaderboard.write_causalvqa(predictions, tmp_path / "file.jsonl")
     rows = [json.loads(line) for line in file.read_text().splitlines()]
     assert rows[0] == {
         "data_name": "causalvqa",
@@ -231,15 +234,15 @@ def test_causalvqa_is_json_lines_with_every_variant_once(tmp_path: Path) -> None
     assert [row["row_id"] for row in rows] == [f"q{n}_{v}" for n in range(6) for v in (1, 2)]
     # q3/2 named no option: the empty text, unless the user knows better.
     assert [row["row_id"] for row in rows if row["model_answer"] == ""] == ["q3_2"]
-    assert submit.causalvqa_rows(predictions, unparsed="none")[7]["model_answer"] == "none"
+    assert leaderboard.causalvqa_rows(predictions, unparsed="none")[7]["model_answer"] == "none"
     with pytest.raises(SubmissionError, match="one of the options"):
-        submit.causalvqa_rows(predictions, unparsed="E")
+        leaderboard.causalvqa_rows(predictions, unparsed="E")
 
 
 def test_causalvqa_by_type(tmp_path: Path) -> None:
     out, _ = causalvqa_run(tmp_path, answers, "causalvqa_test")
     predictions = collect("causalvqa", [out])
-    files = submit.write_causalvqa(predictions, tmp_path / "file.jsonl", split_by_type=True)
+    files = leaderboard.write_causalvqa(predictions, tmp_path / "file.jsonl", split_by_type=True)
     assert [file.name for file in files] == ["file_descriptive.jsonl", "file_planning.jsonl"]
     ids = [[json.loads(line)["row_id"] for line in file.read_text().splitlines()] for file in files]
     assert ids == [
@@ -261,7 +264,7 @@ def test_the_five_types_do_for_the_whole(tmp_path: Path) -> None:
     alone = collect("causalvqa", [tmp_path / "out"], tasks=["causalvqa_test_planning"])
     with pytest.raises(SubmissionError, match="6 of 12 questions"):
         alone.require_complete()
-    assert len(submit.causalvqa_rows(alone)) == 6
+    assert len(leaderboard.causalvqa_rows(alone)) == 6
 
 
 def test_two_answers_to_one_question_are_refused(tmp_path: Path) -> None:
@@ -287,7 +290,7 @@ def test_two_answers_to_one_question_are_refused(tmp_path: Path) -> None:
 def test_row_id_is_a_format_of_the_user(tmp_path: Path, template: str, row_id: str) -> None:
     out, key = causalvqa_run(tmp_path, answers)
     predictions = collect("causalvqa", [out], split="debug")
-    (file,) = submit.write_causalvqa(predictions, tmp_path / "file.jsonl", row_id=template)
+    (file,) = leaderboard.write_causalvqa(predictions, tmp_path / "file.jsonl", row_id=template)
     assert json.loads(file.read_text().splitlines()[0])["row_id"] == row_id
     scores = score_submission(file, key, row_id=template, split="debug")
     assert scores["accuracy_paired"] == 0.5
@@ -308,13 +311,13 @@ def test_formats_that_cannot_work_are_refused(tmp_path: Path, template: str, mes
     out, _ = causalvqa_run(tmp_path, answers)
     predictions = collect("causalvqa", [out], split="debug")
     with pytest.raises(SubmissionError, match=message):
-        submit.causalvqa_rows(predictions, row_id=template)
+        leaderboard.causalvqa_rows(predictions, row_id=template)
 
 
 def test_round_trip_of_causalvqa(tmp_path: Path) -> None:
     """The file scored against the key, and the log through the metrics: identical numbers."""
     out, key = causalvqa_run(tmp_path, answers)
-    (file,) = submit.write_causalvqa(
+    (file,) = leaderboard.write_causalvqa(
         collect("causalvqa", [out], split="debug"), tmp_path / "file.jsonl"
     )
     (run,) = find_runs([out])
@@ -342,7 +345,7 @@ def test_round_trip_of_blackswan(tmp_path: Path) -> None:
     }
     write_run(tmp_path / "out", tasks, questions=dict.fromkeys(tasks, path))
     predictions = collect("blackswan", [tmp_path / "out"], split="validation")
-    (file,) = submit.write_blackswan(predictions, tmp_path / "file.json")
+    (file,) = leaderboard.write_blackswan(predictions, tmp_path / "file.json")
     (run,) = find_runs([tmp_path / "out"])
     logged = {
         task: unpaired_accuracy([s.score for s in read_samples(run.samples(task))])

@@ -14,7 +14,7 @@ from video_reasoning.metrics.published import published
 from video_reasoning.tasks import scoring, store, tvbench
 from video_reasoning.tasks.models.base import Query, WeightlessModel
 from video_reasoning.tasks.models.baselines import FrequentChoice, RandomChoice
-from video_reasoning.tasks.prepare import prepare
+from video_reasoning.tasks.prepare.build import prepare
 
 REPOSITORY = Path(__file__).resolve().parents[2]
 ANNOTATIONS = REPOSITORY.parent / "shared" / "reference" / "tomato"

@@ -1,0 +1,1 @@
+"""The command ``video-reasoning``: one module a subcommand."""

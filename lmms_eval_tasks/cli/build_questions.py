@@ -1,0 +1,57 @@
+"""``video-reasoning build-questions``: BlackSwanSuite questions from own annotations."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+if TYPE_CHECKING:
+    from video_reasoning.tasks.blackswan.annotations import Built
+
+
+def register(app: typer.Typer) -> None:
+    """Adds ``build-questions``."""
+    app.command(
+        name="build-questions",
+        epilog="Example: video-reasoning build-questions --annotations mine.jsonl --out release",
+    )(_build)
+
+
+def _build(
+    annotations: Annotated[
+        Path, typer.Option(help="A JSON list or JSON Lines; see docs/build-questions.md.")
+    ],
+    out: Annotated[Path, typer.Option(help="Folder for the tables, as in a release.")],
+    seed: Annotated[int, typer.Option(help="Draws the order of the options.")] = 0,
+) -> None:
+    """Build BlackSwanSuite questions (MCQ, Y/N, Gen) from three-step annotations.
+
+    The tables have the release's layout: put the clips into the same folder, and
+    `video-reasoning prepare blackswan --source OUT` reads them. Equal annotations and seed give
+    equal tables. What gives no question is listed with its reason.
+    """
+    from video_reasoning.tasks.blackswan.annotations import (
+        build_questions,
+        read_annotations,
+        write_questions,
+    )
+
+    built = build_questions(read_annotations(annotations.expanduser()), seed=seed)
+    files = write_questions(built, out.expanduser())
+    _report(built, files)
+
+
+def _report(built: Built, files: list[Path], most: int = 10) -> None:
+    print(f"{built.videos:,} annotations:")
+    for task, count in sorted(built.counts().items()):
+        print(f"  {count:6,} {task}")
+    if built.left_out:
+        print(f"  {len(built.left_out):,} left out:")
+        for left in built.left_out[:most]:
+            print(f"    {left.video}, {left.what}: {left.reason}")
+        if len(built.left_out) > most:
+            print(f"    ... and {len(built.left_out) - most:,} more (all are in {files[-1].name})")
+    for file in files:
+        print(f"Written to {file}.")

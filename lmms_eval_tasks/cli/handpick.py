@@ -1,0 +1,298 @@
+"""``video-reasoning handpick``: pick the most informative frame of each question's video."""
+
+from __future__ import annotations
+
+import getpass
+import sys
+from collections.abc import Iterable, Sequence
+from importlib.util import find_spec
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from video_reasoning.tasks import store
+
+if TYPE_CHECKING:
+    from video_reasoning.tasks.handpick.items import Item
+    from video_reasoning.tasks.handpick.record import Decision, PickLog
+
+_EPILOG = (
+    "Example: video-reasoning handpick --benchmark tvbench --out picks.jsonl --annotator ana "
+    "--sample 200 --seed 0\n\n"
+    "Then: video-reasoning handpick --benchmark tvbench --out picks.jsonl --install"
+)
+
+
+def register(app: typer.Typer) -> None:
+    """Adds the command to the application."""
+    app.command(name="handpick", epilog=_EPILOG)(handpick)
+
+
+def handpick(
+    benchmark: Annotated[str, typer.Option(help="blackswan, tvbench or causalvqa.")],
+    out: Annotated[Path, typer.Option(help="The picks file (JSON Lines), appended to.")],
+    annotator: Annotated[
+        str | None, typer.Option(help="Who picks; default: your user name. One file holds many.")
+    ] = None,
+    split: Annotated[
+        str | None, typer.Option(help="Split to pick for; default: the first prepared.")
+    ] = None,
+    sample: Annotated[
+        int | None, typer.Option(min=1, help="Pick for a random sample of this size.")
+    ] = None,
+    seed: Annotated[int, typer.Option(help="Another seed draws another sample.")] = 0,
+    port: Annotated[
+        int | None,
+        typer.Option(min=0, max=65535, help="Port of the page; default: 8765 or a free one."),
+    ] = None,
+    open_page: Annotated[bool, typer.Option("--open", help="Open the page in a browser.")] = False,
+    automatic: Annotated[
+        bool,
+        typer.Option("--automatic", help="Let a CLIP model pick; no person, and labelled so."),
+    ] = False,
+    model: Annotated[
+        str | None, typer.Option(help="The CLIP model of --automatic: hub name or folder.")
+    ] = None,
+    batch_size: Annotated[int, typer.Option(min=1, help="Images per batch of --automatic.")] = 64,
+    device: Annotated[
+        str | None, typer.Option(help="Device of --automatic, e.g. cuda:1; default: a GPU if any.")
+    ] = None,
+    import_csv: Annotated[
+        Path | None, typer.Option("--import", help="Add the decisions of a CSV file.")
+    ] = None,
+    export_csv: Annotated[
+        Path | None, typer.Option("--export", help="Write the decisions as a CSV file.")
+    ] = None,
+    agreement: Annotated[
+        bool, typer.Option("--agreement", help="Print how alike the annotators pick.")
+    ] = False,
+    install: Annotated[
+        bool,
+        typer.Option(
+            "--install",
+            help="Put one pick per item into the store, for the tasks; with --annotator, theirs.",
+        ),
+    ] = False,
+    home: Annotated[
+        Path | None,
+        typer.Option(
+            help=f"The store's folder; default: ${store.HOME_VARIABLE}, else a cache folder."
+        ),
+    ] = None,
+) -> None:
+    """Pick the frame that tells most about each question's answer, on a local page.
+
+    Every pick is saved at once, and the same command goes on where you stopped. With --import,
+    --automatic, --export, --agreement or --install it does that instead, in this order, and
+    shows no page.
+    """
+    from video_reasoning.tasks.handpick.record import PickLog, clean_annotator
+    from video_reasoning.tasks.store.picks import PicksError, is_automatic
+
+    home = home and home.expanduser().absolute()
+    store.benchmark_folder(benchmark, home)
+    if model is not None and not automatic:
+        raise PicksError("--model names the model of --automatic: give both, or neither.")
+    if automatic and model is None:
+        raise PicksError(
+            "--automatic needs --model: the name of a CLIP model, such as "
+            "openai/clip-vit-base-patch32, or the folder of one."
+        )
+    if annotator is not None and not (install and is_automatic(annotator)):
+        annotator = clean_annotator(annotator)
+    log = PickLog(out.expanduser().absolute(), benchmark)
+    _tell_damaged(log)
+    if import_csv is not None:
+        _import(import_csv.expanduser(), log, benchmark, annotator, home)
+    if automatic:
+        items = _items(benchmark, split, sample, seed, home)
+        _pick_automatically(items, log, model or "", batch_size, device)
+    if export_csv is not None:
+        _export(log, export_csv.expanduser().absolute())
+    if agreement:
+        _print_agreement(log)
+    if install:
+        _install(log, benchmark, annotator, home)
+    if import_csv or automatic or export_csv or agreement or install:
+        return
+    items = _items(benchmark, split, sample, seed, home)
+    _serve(items, log, benchmark, annotator or _user(), port, open_page)
+
+
+def _items(
+    benchmark: str, split: str | None, size: int | None, seed: int, home: Path | None
+) -> list[Item]:
+    from video_reasoning.tasks.handpick.items import load_items, sample
+
+    items = load_items(benchmark, split, home)
+    return items if size is None else sample(items, size, seed)
+
+
+def _user() -> str:
+    """The user's name where the system knows one that will do."""
+    from video_reasoning.tasks.handpick.record import clean_annotator
+    from video_reasoning.tasks.store.picks import PicksError
+
+    try:
+        return clean_annotator(getpass.getuser())
+    except (PicksError, KeyError, OSError, ImportError):
+        return "annotator"
+
+
+def _serve(
+    items: Sequence[Item],
+    log: PickLog,
+    benchmark: str,
+    annotator: str,
+    port: int | None,
+    open_page: bool,
+) -> None:
+    from video_reasoning.tasks.store.picks import PicksError
+
+    if not (find_spec("fastapi") and find_spec("uvicorn")):
+        raise PicksError(
+            "The page needs FastAPI and uvicorn: pip install 'lmms-eval-video-reasoning[handpick]'."
+        )
+    from video_reasoning.tasks.handpick.server import ADDRESS, Workplace, open_socket, serve
+
+    bound = open_socket(port)
+    address = f"http://{ADDRESS}:{bound.getsockname()[1]}/"
+    broken = sum(bool(item.problem) for item in items)
+    print(f"{len(items):,} items of {benchmark}, {annotator} picks, saved to {log.path}")
+    if broken:
+        print(f"{broken:,} of them have no video that can be shown.")
+    print(f"Open {address} in a browser; Ctrl-C here ends it.", flush=True)
+    if open_page:
+        import webbrowser
+
+        webbrowser.open(address)
+    try:
+        serve(Workplace(items, log, benchmark, annotator), bound)
+    except KeyboardInterrupt:
+        pass
+    finally:
+        log.refresh()
+        print(f"\nSaved in {log.path}:")
+        _print_progress(log, items)
+
+
+def _print_progress(log: PickLog, items: Iterable[Item]) -> None:
+    ours = {item.id for item in items}
+    for annotator in log.annotators():
+        decided = [found for name, found in log.of(annotator).items() if name in ours]
+        skipped = sum(found.state == "skipped" for found in decided)
+        print(
+            f"  {annotator}: {len(decided) - skipped:,} picked and {skipped:,} skipped "
+            f"of {len(ours):,}"
+        )
+
+
+def _tell_damaged(log: PickLog) -> None:
+    if log.damaged:
+        lines = ", ".join(map(str, log.damaged[:10])) + (", ..." if len(log.damaged) > 10 else "")
+        print(
+            f"{log.path}: {len(log.damaged)} lines cannot be read and are left out ({lines}).",
+            file=sys.stderr,
+        )
+
+
+def _import(
+    path: Path, log: PickLog, benchmark: str, annotator: str | None, home: Path | None
+) -> None:
+    from video_reasoning.tasks.handpick.exchange import import_csv
+    from video_reasoning.tasks.handpick.items import known_ids
+
+    found = import_csv(path, known_ids(benchmark, home), annotator)
+    new = log.record(found.decisions, imported=True)
+    known = len(found.decisions) - new
+    print(f"{path}: {new:,} decisions added, {known:,} known already.")
+    _print_some(found.problems, "rows were left out")
+
+
+def _print_some(sentences: Sequence[str], title: str, most: int = 10) -> None:
+    if sentences:
+        print(f"{len(sentences):,} {title}:")
+        for sentence in sentences[:most]:
+            print(f"  {sentence}")
+        if len(sentences) > most:
+            print(f"  ... and {len(sentences) - most:,} more")
+
+
+def _export(log: PickLog, path: Path) -> None:
+    from video_reasoning.tasks.handpick.exchange import export_csv
+
+    count = export_csv(log.decisions.values(), path)
+    print(f"{count:,} decisions written to {path}.")
+
+
+def _pick_automatically(
+    items: Sequence[Item], log: PickLog, model: str, batch_size: int, device: str | None
+) -> None:
+    from rich.console import Console
+    from rich.progress import Progress
+
+    from video_reasoning.tasks.handpick.automatic import ClipPicker, pick_automatically
+
+    picker = ClipPicker(model, device=device, batch_size=batch_size)
+    decided = log.of(picker.annotator)
+    left = [item for item in items if item.id not in decided]
+    print(
+        f"Automatic picks by {model} on {picker.device}, not by a person: {len(left):,} items "
+        f"({len(items) - len(left):,} are done)."
+    )
+    problems: list[str] = []
+    console = Console(stderr=True)
+    with Progress(console=console, disable=not console.is_terminal) as bars:
+        bar = bars.add_task("Automatic picks", total=len(left))
+        for decisions, reasons in pick_automatically(left, picker):
+            log.record(decisions)
+            problems += reasons
+            bars.advance(bar, len(decisions) + len(reasons))
+    _print_some(problems, "items have no video that can be shown and got no pick")
+    print(f"Saved in {log.path} as annotator {picker.annotator}: automatic, not handpicked.")
+
+
+def _print_agreement(log: PickLog) -> None:
+    from video_reasoning.tasks.handpick.agreement import agreements
+
+    pairs = agreements(log.decisions.values())
+    if not pairs:
+        print("No two annotators have decided on the same item yet.")
+        return
+    for pair in pairs:
+        print(f"{pair.first} and {pair.second}: {pair.items:,} items that both picked a frame for")
+        if pair.share is not None and pair.chance is not None:
+            print(f"  same frame: {pair.share:.1%} ({pair.chance:.1%} if both picked blindly)")
+            apart = f"  mean distance: {pair.frames:.1f} frames"
+            print(apart if pair.seconds is None else f"{apart}, {pair.seconds:.2f} s")
+        if pair.one_skipped:
+            print(f"  skipped by one of them: {pair.one_skipped:,}")
+        if pair.other_video:
+            print(f"  picked on different videos, not compared: {pair.other_video:,}")
+
+
+def _install(log: PickLog, benchmark: str, annotator: str | None, home: Path | None) -> None:
+    from video_reasoning.tasks.handpick.exchange import install
+    from video_reasoning.tasks.handpick.items import known_ids
+    from video_reasoning.tasks.store.picks import PicksError, is_automatic, read_installed
+
+    decisions: Iterable[Decision] = log.decisions.values()
+    if annotator is not None:
+        decisions = log.of(annotator).values()
+        if not decisions:
+            known = ", ".join(log.annotators()) or "nobody"
+            raise PicksError(f"{log.path} has no decision of {annotator}; it has those of {known}.")
+    items = known_ids(benchmark, home)
+    done = install(decisions, benchmark, items, home)
+    picks = read_installed(benchmark, home)
+    who = sorted({pick.annotator for pick in picks.values()})
+    print(f"{len(picks):,} picks of {len(items):,} questions written to {done.path}.")
+    if any(map(is_automatic, who)):
+        print(f"These picks are automatic ({', '.join(who)}): no person made them.")
+    elif done.combined.automatic:
+        print(f"{done.combined.automatic:,} automatic picks were left out for those of people.")
+    _print_some(done.combined.skipped, "items were skipped more often than picked")
+    _print_some(done.combined.other_video, "items were picked on different videos, left out")
+    _print_some(done.changed, "items have another video in the store now, left out")
+    _print_some(done.unknown, "items are not in the store, left out")

@@ -1,0 +1,67 @@
+"""``video-reasoning report``: a page, Markdown or JSON from logged runs."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+FORMATS = ("html", "md", "json")
+
+
+def register(app: typer.Typer) -> None:
+    """Adds ``report``."""
+    app.command(name="report", epilog="Example: video-reasoning report results --out report.html")(
+        _report
+    )
+
+
+def _report(
+    results: Annotated[
+        list[Path],
+        typer.Argument(help="Output folders of the harness, results files or sample logs."),
+    ],
+    out: Annotated[
+        Path | None, typer.Option(help="The file to write; default: report.html, .md or .json.")
+    ] = None,
+    format_: Annotated[
+        str, typer.Option("--format", help="html, md or json; default: by the ending of --out.")
+    ] = "",
+    examples: Annotated[
+        int, typer.Option(min=0, help="Examples with frames, per task, at most (html).")
+    ] = 12,
+) -> None:
+    """Write what was measured, how sure it is, how it compares, and what went wrong.
+
+    Reads what runs with --log_samples left in their --output_path; several runs stand beside
+    each other and beside the papers' models. The page is one file that needs no network.
+    """
+    from video_reasoning.preprocessing.files import atomic_path
+    from video_reasoning.tasks.report.build import build
+    from video_reasoning.tasks.results.items import ReportError
+
+    ending = out.suffix.lower().lstrip(".") if out else ""
+    form = format_ or {"htm": "html", "markdown": "md"}.get(ending, ending) or "html"
+    if form not in FORMATS:
+        raise ReportError(
+            f"There is no format {form!r}; name one of {', '.join(FORMATS)} with --format."
+        )
+    target = (out or Path(f"report.{form}")).expanduser()
+    report = build(results, most_examples=examples if form == "html" else 0)
+    if form == "html":
+        from video_reasoning.tasks.report.page import page
+
+        text = page(report)
+    elif form == "md":
+        from video_reasoning.tasks.report.markdown import markdown
+
+        text = markdown(report)
+    else:
+        import json
+
+        text = json.dumps(report.as_json(), indent=1, ensure_ascii=False) + "\n"
+    target.parent.mkdir(parents=True, exist_ok=True)
+    with atomic_path(target) as temporary:
+        temporary.write_bytes(text.encode("utf-8", "backslashreplace"))
+    print(f"Written to {target}.")

@@ -1,1 +1,0 @@
-"""Subcommands of ``video-reasoning`` that live in modules of their own."""

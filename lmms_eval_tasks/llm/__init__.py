@@ -1,0 +1,1 @@
+"""Language models beside the evaluated one: reading answers, scoring text."""

@@ -1,0 +1,462 @@
+"""From a benchmark's release to the store.
+
+Each benchmark has a module that reads its annotations (``read(release) -> Parsed``) and names
+its own columns; everything else happens here, the same for all: videos are placed, every frame
+of each is decoded once to see that it can be, clips are joined where the benchmark needs it,
+and the questions and the manifest are written. The store of an interrupted run is completed by
+running it again, and one broken video or odd row never ends a run: it is recorded.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import errno
+import json
+import os
+import shutil
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Set as AbstractSet
+from dataclasses import replace
+from importlib.metadata import version
+from pathlib import Path
+from types import ModuleType
+from typing import Any, TypeVar
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from video_reasoning.preprocessing.files import Busy, atomic_path, exclusive, remove_leftovers
+from video_reasoning.preprocessing.joining import joined_name
+from video_reasoning.preprocessing.video import VideoError, check_file
+from video_reasoning.preprocessing.workers import EngineError, Lost, Workers
+from video_reasoning.tasks import store
+from video_reasoning.tasks.blackswan import release as blackswan_release
+from video_reasoning.tasks.blackswan.caption_columns import add_captions, captioned
+from video_reasoning.tasks.causalvqa import prompt
+from video_reasoning.tasks.causalvqa import release as causalvqa_release
+from video_reasoning.tasks.cli.progress import Progress
+from video_reasoning.tasks.errors import ReleaseError, StoreError, UserError
+from video_reasoning.tasks.prepare.jobs import Checked, Joining, check_video, join_clip
+from video_reasoning.tasks.release.hub import fetch, fetched_from
+from video_reasoning.tasks.release.records import Footage, Item, Joined, Parsed
+from video_reasoning.tasks.release.source import Release
+from video_reasoning.tasks.store.text_files import is_regular
+from video_reasoning.tasks.tvbench import release as tvbench_release
+
+__all__ = ["Progress", "prepare"]
+
+READERS: dict[str, ModuleType] = {
+    "blackswan": blackswan_release,
+    "tvbench": tvbench_release,
+    "causalvqa": causalvqa_release,
+}
+
+FORMAT = 1
+"""Version of the store's layout, in the manifest."""
+
+COMMON_COLUMNS: dict[str, pa.DataType] = {
+    "id": pa.string(),
+    "task": pa.string(),
+    "question": pa.string(),
+    "options": pa.list_(pa.string()),
+    "answer": pa.string(),
+    "video": pa.string(),
+    "problem": pa.string(),
+    "frames": pa.int32(),
+    "seconds": pa.float64(),
+    "evidence": pa.string(),
+}
+"""Columns of every benchmark's questions: ``answer`` is a letter, "yes", "no", or empty where it
+is withheld or there is none; ``video`` is relative to the benchmark's folder; ``problem`` says
+why it cannot be shown; ``frames`` and ``seconds`` are its length (0 where it cannot be read);
+``evidence`` is what the sample benchmark says it takes to answer."""
+
+Task = TypeVar("Task")
+Outcome = TypeVar("Outcome")
+
+
+def prepare(
+    benchmark: str,
+    source: Path | None = None,
+    *,
+    captions: Path | None = None,
+    repository: Path | None = None,
+    revision: str | None = None,
+    store_home: Path | None = None,
+    workers: int | None = None,
+    engine: str = "local",
+    engine_address: str | None = None,
+    isolate: bool = False,
+    progress: Progress | None = None,
+) -> dict[str, Any]:
+    """Reads a release and writes the benchmark's part of the store.
+
+    Args:
+        benchmark: "blackswan", "tvbench" or "causalvqa".
+        source: the release's folder or archive; None to fetch it from the hub.
+        captions: captions for BlackSwanSuite's Detective questions, see
+            :mod:`video_reasoning.tasks.blackswan.caption_columns`; None keeps the store's.
+        repository: a checkout of CausalVQA's repository whose prompt the runs are to use; None
+            for our own.
+        revision: of the hub's repositories; None for the newest.
+        store_home: the store's folder; None for :func:`store.home`.
+        workers: processes that decode and join; None for as many as there are cores.
+        engine: "local", "dask" or "ray", see :mod:`video_reasoning.preprocessing.workers`. The
+            journal, the questions and the manifest are written by this process alone.
+        engine_address: the cluster's address.
+        isolate: whether a single worker is a process of its own, which a decoder that dies
+            cannot take along.
+        progress: told how far the work has come.
+
+    Returns:
+        The manifest, as written.
+
+    Raises:
+        ReleaseError: if the release cannot be fetched or read, or holds no question that can be
+            read, or the captions cannot be read or are for another benchmark.
+        StoreError: if there is no such benchmark, or another process is preparing it.
+        UserError: if the engine cannot be used.
+        OSError: if the store cannot be written, e.g. because the disk is full; what was checked
+            and built is kept.
+    """
+    if repository is not None and benchmark != "causalvqa":
+        raise ReleaseError(f"A repository's prompt is for causalvqa, not for {benchmark}.")
+    authors_prompt = prompt.read(repository) if repository is not None else ""
+    folder = store.benchmark_folder(benchmark, store_home).absolute()
+    reader = READERS[benchmark]
+    scratch = folder / ".prepare"
+    told = progress or (lambda step, done, total: None)
+    try:
+        with exclusive(folder / ".prepare.lock"):
+            scratch.mkdir(parents=True, exist_ok=True)
+            origin = None
+            if source is None:
+                source = fetch(benchmark, scratch, revision=revision)
+                origin = fetched_from(benchmark, source)
+            release = Release(source, scratch / "unpacked")
+            parsed: Parsed = reader.read(release)
+            add_captions(benchmark, parsed, folder, captions)
+            if not parsed.items:
+                reasons = "; ".join(f"{row['row']}: {row['reason']}" for row in parsed.skipped[:3])
+                raise ReleaseError(f"{source} holds no question that can be read ({reasons}).")
+            team = Workers(workers, engine, engine_address, isolate=isolate, shared=folder)
+            with team:
+                work = _Work(folder, scratch, team, told)
+                manifest = work.run(benchmark, reader, release, parsed, origin, authors_prompt)
+            # Inside the lock: another run may begin at once, with a folder of the same name.
+            shutil.rmtree(scratch, ignore_errors=True)
+    except Busy as error:
+        raise StoreError(
+            f"Another process is preparing {benchmark} in {folder} ({error}); wait for it to end."
+        ) from None
+    except EngineError as error:
+        raise UserError(str(error)) from error
+    return manifest
+
+
+class _Work:
+    """One run of :func:`prepare`, after the annotations have been read."""
+
+    def __init__(self, folder: Path, scratch: Path, workers: Workers, progress: Progress) -> None:
+        self.folder = folder
+        self.workers = workers
+        self.progress = progress
+        self.checked_file = scratch / "checked.jsonl"
+
+    def run(
+        self,
+        benchmark: str,
+        reader: ModuleType,
+        release: Release,
+        parsed: Parsed,
+        origin: str | None,
+        authors_prompt: str,
+    ) -> dict[str, Any]:
+        footage = {part.name: part for item in parsed.items for part in _parts(item)}
+        self._tidy()
+        joined = {
+            part.name
+            for item in parsed.items
+            if isinstance(item.shows, Joined)
+            for part in _parts(item)
+        }
+        placed, unplaced = self._place(footage)
+        checked = {**self._check(placed, joined), **unplaced}
+        clips = self._join(parsed.items, checked)
+        videos = [_video(item, checked, clips) for item in parsed.items]
+        rows = [
+            {**item.values, "video": video, "problem": problem, **_length(item, checked)}
+            for item, (video, problem) in zip(parsed.items, videos, strict=True)
+        ]
+        schema = pa.schema({**COMMON_COLUMNS, **reader.COLUMNS})
+        splits = {}
+        for split in store.SPLITS[benchmark]:
+            wanted = [
+                row for row, item in zip(rows, parsed.items, strict=True) if item.split == split
+            ]
+            if wanted:
+                splits[split] = _split_summary(split, wanted, parsed)
+                target = self.folder / split / "questions.parquet"
+                target.parent.mkdir(parents=True, exist_ok=True)
+                with atomic_path(target) as temporary:
+                    pq.write_table(pa.Table.from_pylist(wanted, schema=schema), temporary)
+        derived = sum(
+            isinstance(item.shows, Joined) and item.shows.middle is None for item in parsed.items
+        )
+        if derived:
+            parsed.notes.append(
+                f"{derived:,} questions hide a part whose clip the release does not ship: "
+                "its length was derived from the parts around it."
+            )
+        manifest = {
+            "benchmark": benchmark,
+            "format": FORMAT,
+            "prepared_by": f"lmms-eval-video-reasoning {version('lmms-eval-video-reasoning')}",
+            "source": origin or str(release.source.name),
+            "videos": len(footage),
+            "unused_videos": max(0, release.videos() - len(footage)),
+            "splits": splits,
+            "notes": parsed.notes,
+            **({"authors_prompt": authors_prompt} if authors_prompt else {}),
+        }
+        with atomic_path(store.manifest_file(benchmark, self.folder.parent)) as temporary:
+            temporary.write_text(
+                json.dumps(manifest, indent=2, ensure_ascii=False) + "\n",
+                encoding="utf-8",
+                errors="backslashreplace",  # a name that is no text, as JSON writes it
+            )
+        return manifest
+
+    def _tidy(self) -> None:
+        """Removes what killed processes left: hidden files that no reader takes for videos."""
+        for top in ("videos", "clips", *store.SPLITS[self.folder.name]):
+            for place, _, _ in os.walk(self.folder / top):
+                remove_leftovers(Path(place))
+        remove_leftovers(self.folder)
+
+    def _place(self, footage: dict[str, Footage]) -> tuple[dict[str, Path], dict[str, Checked]]:
+        """Puts every video of the release into the store: linked where possible, else copied.
+
+        Returns:
+            The paths by name, and what is wrong with those that the release does not have or
+            that cannot be read.
+        """
+        placed, unplaced = {}, {}
+        for name, part in footage.items():
+            if part.file is None:
+                unplaced[name] = Checked(part.problem)
+                continue
+            try:
+                if not is_regular(part.file):  # opening a pipe would wait for ever
+                    check_file(part.file)
+                # A copy that fails would not say which side it was.
+                with part.file.open("rb"):
+                    pass
+            except VideoError as error:
+                unplaced[name] = Checked(str(error).replace(str(part.file), name))
+                continue
+            except (OSError, ValueError) as error:
+                reason = getattr(error, "strerror", None) or str(error)
+                unplaced[name] = Checked(f"{name} cannot be read: {reason}.")
+                continue
+            target = self.folder / "videos" / name
+            try:
+                _link_or_copy(part.file, target)
+            except (NotADirectoryError, IsADirectoryError, FileExistsError) as error:
+                # One video is called as another one's folder.
+                unplaced[name] = Checked(f"{name} cannot be placed: {error.strerror}.")
+                continue
+            placed[name] = target
+        return placed, unplaced
+
+    def _check(self, placed: dict[str, Path], joined: AbstractSet[str]) -> dict[str, Checked]:
+        """Decodes every video once; what an interrupted run has checked is not done again.
+
+        Args:
+            placed: path in the store by name.
+            joined: names of videos that are parts of joined clips, whose content is named.
+        """
+        known = {}
+        for entry in _read_journal(self.checked_file):
+            try:
+                known[entry["name"], tuple(entry["state"])] = Checked(**entry["checked"])
+            except (KeyError, TypeError):
+                continue  # of another version
+        states = {name: _state(path) for name, path in placed.items()}
+        checked = {}
+        for name, state in states.items():
+            found = known.get((name, state))
+            if found and (found.problem or found.content or name not in joined):
+                checked[name] = found
+        left = [name for name in placed if name not in checked]
+        jobs = [(placed[name], name in joined) for name in left]
+        with _journal(self.checked_file) as write:
+            for place, outcome in self._each("Checking videos", check_video, jobs):
+                name = left[place]
+                if isinstance(outcome, Lost):
+                    # Not in the journal: the next run tries it again.
+                    checked[name] = Checked(f"it could not be checked: {outcome.reason}")
+                    continue
+                # A store can be moved, so what it says of a file must not name its place.
+                problem = outcome.problem.replace(f"{self.folder}{os.sep}", "")
+                checked[name] = replace(outcome, problem=problem)
+                write({"name": name, "state": states[name], "checked": vars(checked[name])})
+        return checked
+
+    def _join(
+        self, items: Sequence[Item], checked: dict[str, Checked]
+    ) -> dict[Joined, tuple[str, str]]:
+        """Builds each different joined clip; gives its path in the benchmark, and any problem."""
+        jobs: dict[Joined, Joining] = {}
+        clips: dict[Joined, tuple[str, str]] = {}
+        for item in items:
+            wanted = item.shows
+            if not isinstance(wanted, Joined) or wanted in jobs or wanted in clips:
+                continue
+            parts = [part for part in (wanted.before, wanted.middle, wanted.after) if part]
+            problems = [checked[part.name].problem for part in parts]
+            if any(problems):
+                clips[wanted] = ("", "; ".join(filter(None, problems)))
+                continue
+            videos = self.folder / "videos"
+            first, last = videos / wanted.before.name, videos / wanted.after.name
+            middle: Path | int
+            if wanted.middle is not None:
+                middle = videos / wanted.middle.name
+            else:
+                before, after = checked[wanted.before.name], checked[wanted.after.name]
+                middle = blackswan_release.hidden_frames(before.frames, after.frames, before.rate)
+            ids = [checked[part.name].content for part in parts]
+            if wanted.middle is None:
+                black: int | None = int(middle)  # type: ignore[arg-type]
+            else:
+                black = 0 if wanted.blackout else None
+            target = self.folder / "clips" / joined_name(ids, black_frames=black)
+            jobs[wanted] = Joining(first, middle, last, wanted.blackout, target)
+        order = list(jobs)
+        for place, outcome in self._each("Joining clips", join_clip, list(jobs.values())):
+            if isinstance(outcome, Lost):
+                reason = f"the joined clip could not be built: {outcome.reason}"
+            else:
+                reason = outcome
+            problem = reason.replace(f"{self.folder}{os.sep}", "")
+            clips[order[place]] = (f"clips/{jobs[order[place]].target.name}", problem)
+        return clips
+
+    def _each(
+        self, step: str, function: Callable[[Task], Outcome], tasks: Sequence[Task]
+    ) -> Iterator[tuple[int, Outcome | Lost]]:
+        """Runs a function over many tasks, telling of progress."""
+        if not tasks:
+            return
+        self.progress(step, 0, len(tasks))
+        with contextlib.closing(self.workers.each(function, tasks)) as outcomes:
+            for done, found in enumerate(outcomes, start=1):
+                yield found
+                self.progress(step, done, len(tasks))
+
+
+def _state(path: Path) -> tuple[int, int]:
+    """By what a file is known to be the one that was checked: its size and time of change."""
+    status = path.stat()
+    return status.st_size, status.st_mtime_ns
+
+
+def _read_journal(path: Path) -> Iterator[dict[str, Any]]:
+    """Entries of a journal; a line that was being written when a run was killed is none."""
+    try:
+        text = path.read_text(encoding="utf-8", errors="replace")
+    except FileNotFoundError:
+        return
+    for line in text.splitlines():
+        with contextlib.suppress(ValueError):
+            entry = json.loads(line)
+            if isinstance(entry, dict):
+                yield entry
+
+
+@contextlib.contextmanager
+def _journal(path: Path) -> Iterator[Callable[[dict[str, Any]], None]]:
+    """Gives a function that adds an entry, which a kill right after does not lose."""
+    with path.open("ab", buffering=0) as file:
+        # A line that was cut off would swallow the next one.
+        if file.tell() and not path.read_bytes().endswith(b"\n"):
+            file.write(b"\n")
+
+        def write(entry: dict[str, Any]) -> None:
+            line = (json.dumps(entry) + "\n").encode()
+            if file.write(line) != len(line):
+                raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), str(path))
+
+        try:
+            yield write
+        except OSError as error:
+            if error.filename is None and error.errno is not None:
+                error.filename = str(path)
+            raise
+
+
+def _parts(item: Item) -> list[Footage]:
+    shows = item.shows
+    if isinstance(shows, Footage):
+        return [shows]
+    return [part for part in (shows.before, shows.middle, shows.after) if part is not None]
+
+
+def _video(
+    item: Item, checked: dict[str, Checked], clips: dict[Joined, tuple[str, str]]
+) -> tuple[str, str]:
+    """The path below the benchmark's folder of what an item shows, and why it cannot be shown."""
+    if isinstance(item.shows, Joined):
+        return clips[item.shows]
+    return f"videos/{item.shows.name}", checked[item.shows.name].problem
+
+
+def _length(item: Item, checked: dict[str, Checked]) -> dict[str, Any]:
+    """How many frames and seconds an item shows."""
+    parts = [checked[part.name] for part in _parts(item)]
+    frames = sum(part.frames for part in parts)
+    seconds = sum(part.seconds for part in parts)
+    if isinstance(item.shows, Joined) and item.shows.middle is None and parts[0].rate:
+        hidden = blackswan_release.hidden_frames(parts[0].frames, parts[1].frames, parts[0].rate)
+        frames, seconds = frames + hidden, seconds + hidden / parts[0].rate
+    return {"frames": frames, "seconds": round(seconds, 6)}
+
+
+def _split_summary(split: str, rows: list[dict[str, Any]], parsed: Parsed) -> dict[str, Any]:
+    summary: dict[str, Any] = {
+        "questions": len(rows),
+        "tasks": dict(sorted(Counter(row["task"] for row in rows).items())),
+        "withheld": sum(not row["answer"] and not row.get("references") for row in rows),
+        "missing": [
+            {"id": row["id"], "video": row["video"], "reason": row["problem"]}
+            for row in rows
+            if row["problem"]
+        ],
+        "skipped": [
+            {key: row[key] for key in ("task", "row", "reason")}
+            for row in parsed.skipped
+            if row["split"] == split
+        ],
+    }
+    if counts := captioned(rows):
+        summary["captioned"] = counts
+    return summary
+
+
+def _link_or_copy(file: Path, target: Path) -> None:
+    """Places a file under another name: a hard link where the file system allows, else a copy."""
+    status = file.stat()
+    if target.exists():
+        placed = target.stat()
+        if (placed.st_ino, placed.st_dev) == (status.st_ino, status.st_dev):
+            return
+        if (placed.st_size, placed.st_mtime_ns) == (status.st_size, status.st_mtime_ns):
+            return
+    target.parent.mkdir(parents=True, exist_ok=True)
+    with atomic_path(target) as temporary:
+        try:
+            os.link(file.resolve(), temporary)
+        except OSError:
+            shutil.copy2(file, temporary)

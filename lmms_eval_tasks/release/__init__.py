@@ -1,0 +1,1 @@
+"""What a release is: its source, its rows, the hub."""

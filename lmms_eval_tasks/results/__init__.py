@@ -1,0 +1,1 @@
+"""All that reads a finished run."""

@@ -1,0 +1,1 @@
+"""``sample_observer``: a model that really looks at its frames."""

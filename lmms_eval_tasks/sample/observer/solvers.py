@@ -1,0 +1,541 @@
+"""From colored blobs to answers: what ``sample_observer`` can work out by looking.
+
+Each solver returns the meaning of the answer in the sample's phrase books, or None where the
+footage does not settle it: too few frames, frames out of order, the decisive part hidden.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from statistics import median
+from typing import Any
+
+import numpy as np
+
+from video_reasoning.tasks.sample.observer.vision import Blob, Footage
+from video_reasoning.tasks.sample.tvbench import outline_points
+from video_reasoning.tasks.sample.wording import COLORS, color_in
+
+__all__ = ["claim_holds", "describe", "solve"]
+
+_TOP, _BOTTOM = 44.0, 208.0  # lamp and card lie above, the small blocks below
+_CENTER = 160.0  # half of the picture's width
+_MOVED = 12.0  # pixels: less is a thing that stays in place
+
+
+class _Track:
+    """Where the largest patch of a color was, frame by frame."""
+
+    def __init__(self, blobs: Sequence[Blob]) -> None:
+        self.xs = np.array([blob.x for blob in blobs])
+        self.ys = np.array([blob.y for blob in blobs])
+        self.areas = np.array([blob.area for blob in blobs])
+
+    def __len__(self) -> int:
+        return len(self.xs)
+
+    @property
+    def reach(self) -> float:
+        """Extent of the path in pixels: width plus height."""
+        return float(np.ptp(self.xs) + np.ptp(self.ys)) if len(self) else 0.0
+
+
+def _track(
+    footage: Footage, color: str, top: float = _TOP, bottom: float = _BOTTOM, least: float = 0.0
+) -> _Track:
+    seen = []
+    for frame in footage.frames:
+        for blob in frame:
+            if blob.color == color and top < blob.y < bottom and blob.area >= least:
+                seen.append(blob)
+                break
+    return _Track(seen)
+
+
+def _turns(values: Any, dead: float) -> int:
+    """How often a series changes its direction; steps up to ``dead`` do not count."""
+    steps = np.diff(values)
+    signs = np.sign(steps[np.abs(steps) > dead])
+    return int(np.count_nonzero(signs[1:] != signs[:-1]))
+
+
+def _smooth(values: Any, turns: int = 1) -> bool:
+    """Whether a series could come from one movement, its frames in order."""
+    extent = float(np.ptp(values))
+    return extent < _MOVED or _turns(values, 0.05 * extent) <= turns
+
+
+def _in_order(track: _Track, turns: int = 1) -> bool:
+    return _smooth(track.xs, turns) and _smooth(track.ys, turns)
+
+
+def _mover(footage: Footage, thing: str) -> _Track | None:
+    """The thing asked about: by its color, else the one that travels furthest."""
+    color = color_in(thing)
+    if color is not None:
+        track = _track(footage, color)
+    else:
+        track = max((_track(footage, name) for name in COLORS), key=lambda one: one.reach)
+    return track if len(track) >= 4 else None
+
+
+def _parts(track: _Track, at: float) -> tuple[float, float]:
+    """Position at a fraction of the track's length."""
+    place = at * (len(track) - 1)
+    frames = np.arange(len(track))
+    return float(np.interp(place, frames, track.xs)), float(np.interp(place, frames, track.ys))
+
+
+def _heading(begin: tuple[float, float], end: tuple[float, float]) -> str:
+    dx, dy = end[0] - begin[0], end[1] - begin[1]
+    if abs(dx) >= abs(dy):
+        return "right" if dx > 0 else "left"
+    return "down" if dy > 0 else "up"
+
+
+def _legs(track: _Track) -> list[str] | None:
+    """Directions of a movement's first and second half; None where frames are out of order."""
+    if not _in_order(track):
+        return None
+    if track.reach < _MOVED:
+        return []
+    points = [_parts(track, at) for at in (0.0, 0.5, 1.0)]
+    first, second = _heading(points[0], points[1]), _heading(points[1], points[2])
+    return [first] if first == second else [first, second]
+
+
+def _move(footage: Footage, slots: Mapping[str, str]) -> str | None:
+    track = _mover(footage, slots["thing"])
+    legs = _legs(track) if track else None
+    return None if legs is None else "_".join(legs) or "still"
+
+
+def _trend(footage: Footage, slots: Mapping[str, str]) -> str | None:
+    track = _mover(footage, slots["thing"])
+    legs = _legs(track) if track else None
+    return None if legs is None else "trend_" + "_".join(legs) if legs else "still"
+
+
+def _camera(footage: Footage, slots: Mapping[str, str]) -> str | None:
+    widths = [max(blob.w for blob in frame) for frame in footage.frames if frame]
+    if len(widths) < 4:
+        return None
+    extent = max(widths) - min(widths)
+    if extent < 6:
+        return "still"
+    if _turns(widths, 0.05 * extent) > 0:
+        return None
+    return "forward" if widths[-1] > widths[0] else "backward"
+
+
+def _pace(first: float, second: float) -> str:
+    if second > 1.6 * first:
+        return "accelerating"
+    return "decelerating" if first > 1.6 * second else "constant"
+
+
+def _speed(footage: Footage, slots: Mapping[str, str]) -> str | None:
+    track = _mover(footage, slots["thing"])
+    if track is None or not _in_order(track, turns=0):
+        return None
+    if track.reach < _MOVED:
+        return "still"
+    begin, middle, end = (_parts(track, at) for at in (0.0, 0.5, 1.0))
+    return _pace(
+        float(np.hypot(middle[0] - begin[0], middle[1] - begin[1])),
+        float(np.hypot(end[0] - middle[0], end[1] - middle[1])),
+    )
+
+
+def _angles(track: _Track) -> Any:
+    """Angles of a circling point about the middle of its circle (least squares), in radians."""
+    system = np.column_stack([track.xs, track.ys, np.ones(len(track))])
+    answer, *_ = np.linalg.lstsq(system, track.xs**2 + track.ys**2, rcond=None)
+    return np.unwrap(np.arctan2(track.ys - answer[1] / 2, track.xs - answer[0] / 2))
+
+
+def _rotation(footage: Footage, slots: Mapping[str, str], turns: int) -> Any:
+    track = _mover(footage, slots["thing"])
+    if track is None or len(track) < 5 or track.reach < _MOVED:
+        return None
+    angles = _angles(track)
+    return angles if _turns(angles, np.radians(2.5)) <= turns else None
+
+
+def _spin(footage: Footage, slots: Mapping[str, str]) -> str | None:
+    angles = _rotation(footage, slots, 1)
+    if angles is None:
+        return None
+    place = np.interp(0.5 * (len(angles) - 1), np.arange(len(angles)), angles)
+    first, second = place - angles[0], angles[-1] - place
+    names = ["cw" if part > 0 else "ccw" for part in (first, second)]
+    return names[0] if names[0] == names[1] else "_".join(names)
+
+
+def _spin_speed(footage: Footage, slots: Mapping[str, str]) -> str | None:
+    angles = _rotation(footage, slots, 0)
+    if angles is None:
+        return None
+    place = np.interp(0.5 * (len(angles) - 1), np.arange(len(angles)), angles)
+    return _pace(abs(float(place - angles[0])), abs(float(angles[-1] - place)))
+
+
+def _outline(footage: Footage, slots: Mapping[str, str]) -> str | None:
+    track = _mover(footage, slots["thing"])
+    if track is None or len(track) < 8:
+        return None
+    if min(np.ptp(track.xs), np.ptp(track.ys)) < _MOVED:
+        return "no_shape"
+    xs = (track.xs - track.xs.min()) / np.ptp(track.xs)
+    ys = (track.ys - track.ys.min()) / np.ptp(track.ys)
+    around = np.unwrap(np.arctan2(ys - 0.55, xs - 0.5))
+    # Drawn once round, in one sense: otherwise the frames are out of order.
+    if _turns(around, np.radians(4)) > 0:
+        return None
+    points = np.stack([xs, ys])
+    off = {}
+    for shape in ("square", "triangle", "circle", "diamond"):
+        line = np.stack(outline_points(shape, np.linspace(0, 1, 200)))
+        gaps = np.hypot(*(points[:, :, None] - line[:, None, :])).min(axis=1)
+        off[shape] = float(gaps.mean())
+    return min(off, key=lambda shape: off[shape])
+
+
+def _sounds(footage: Footage, last: bool) -> str | None:
+    """Which place glows first or last; None unless each glows once and two of them do."""
+    lit: dict[str, list[int]] = {}
+    for number, frame in enumerate(footage.frames):
+        for blob in frame:
+            if 50 < blob.y < 95 and blob.area > 150:
+                zone = "left" if blob.x < 110 else "middle" if blob.x < 210 else "right"
+                lit.setdefault(zone, []).append(number)
+    if len(lit) < 2 or any(times[-1] - times[0] >= len(times) for times in lit.values()):
+        return None
+    order = sorted(lit, key=lambda zone: lit[zone][0])
+    return f"{order[-1] if last else order[0]}_one"
+
+
+def _hops(footage: Footage, slots: Mapping[str, str]) -> str | None:
+    track = _mover(footage, slots["thing"])
+    if track is None or not _smooth(track.xs, 0) or np.ptp(track.xs) < _MOVED:
+        return None
+    if np.ptp(track.ys) < 30:
+        return "0"
+    high = track.ys < (track.ys.min() + track.ys.max()) / 2
+    return str(int(np.count_nonzero(high[1:] & ~high[:-1])) + int(high[0]))
+
+
+def _common(values: Sequence[str]) -> str | None:
+    return Counter(values).most_common(1)[0][0] if values else None
+
+
+def _color_of(footage: Footage, slots: Mapping[str, str]) -> str | None:
+    seen = [
+        next((blob.color for blob in frame if _TOP < blob.y < _BOTTOM), None)
+        for frame in footage.frames
+    ]
+    return _common([color for color in seen if color])
+
+
+def _ground(frame: Sequence[Blob], color: str | None = None) -> list[Blob]:
+    return [blob for blob in frame if blob.y >= _BOTTOM and color in (None, blob.color)]
+
+
+def _blocks_color(footage: Footage, slots: Mapping[str, str]) -> str | None:
+    return _common([blob.color for frame in footage.frames for blob in _ground(frame)])
+
+
+def _count_of(footage: Footage, slots: Mapping[str, str]) -> str | None:
+    color = color_in(slots["thing"])
+    return _common([str(len(_ground(frame, color))) for frame in footage.frames if frame])
+
+
+def _side_of(footage: Footage, slots: Mapping[str, str]) -> str | None:
+    color = color_in(slots["thing"])
+    xs = [blob.x for frame in footage.frames for blob in _ground(frame, color)]
+    if not xs:
+        return None
+    return "left_side" if median(xs) < _CENTER else "right_side"
+
+
+def _shape_of(footage: Footage, slots: Mapping[str, str]) -> str | None:
+    color = color_in(slots["thing"])
+    fills = []
+    for frame in footage.frames:
+        for blob in frame:
+            if blob.color == color and _TOP < blob.y < _BOTTOM:
+                fills.append(blob.fill)
+                break
+    if not fills:
+        return None
+    fill = median(fills)
+    return "square" if fill > 0.9 else "circle" if fill > 0.66 else "triangle"
+
+
+def _flash(footage: Footage, slots: Mapping[str, str]) -> str | None:
+    lit = [blob.color for frame in footage.frames for blob in frame if blob.y <= _TOP]
+    return _common(lit)
+
+
+def _dots(footage: Footage, slots: Mapping[str, str]) -> str | None:
+    color = color_in(slots["thing"])
+    counts = [
+        sum(blob.color == color and blob.y <= _TOP for blob in frame) for frame in footage.frames
+    ]
+    shown = [str(count) for count in counts if count]
+    return _common(shown)
+
+
+def _leftmost(footage: Footage, slots: Mapping[str, str]) -> str | None:
+    seen = [min(frame, key=lambda blob: blob.x).color for frame in footage.frames if frame]
+    color = _common(seen)
+    return f"object:{color}" if color else None
+
+
+def _anywhere(footage: Footage, thing: str) -> _Track | None:
+    color = color_in(thing)
+    track = _track(footage, color, 0, 240) if color else None
+    return track if track is not None and len(track) >= 4 else None
+
+
+def _slide(footage: Footage, slots: Mapping[str, str]) -> str | None:
+    track = _anywhere(footage, slots["thing"])
+    legs = _legs(track) if track else None
+    return None if legs is None else f"slide_{legs[0]}" if legs else "slide_none"
+
+
+def _card(footage: Footage, slots: Mapping[str, str]) -> str | None:
+    color = _common([blob.color for frame in footage.frames for blob in frame if blob.y < 70])
+    return f"card:{color}" if color else None
+
+
+def _next(footage: Footage, slots: Mapping[str, str]) -> str | None:
+    track = _anywhere(footage, slots["thing"])
+    if track is None or not _in_order(track, 0) or track.reach < _MOVED:
+        return None
+    if abs(track.xs[-1] - _parts(track, 0.75)[0]) < 3:
+        return "rest"
+    # Whatever stands at the end of the table that the ball is heading for.
+    side = 1 if track.xs[-1] > track.xs[0] else -1
+    ball = color_in(slots["thing"])
+    met = [
+        blob for blob in footage.frames[-1] if blob.color != ball and side * (blob.x - _CENTER) > 70
+    ]
+    if not met:
+        return "fall_edge"
+    return "hit_stack" if met[0].h > met[0].w else "hit_pillow"
+
+
+def _undo(footage: Footage, slots: Mapping[str, str]) -> str | None:
+    latest: dict[str, int] = {}
+    for color in COLORS:
+        ys = [
+            next((blob.y for blob in frame if blob.color == color), None)
+            for frame in footage.frames
+        ]
+        final = next((y for y in reversed(ys) if y is not None), None)
+        if final is None:
+            continue
+        away = [place for place, y in enumerate(ys) if y is not None and abs(y - final) > 8]
+        if away:
+            latest[color] = away[-1]
+    return f"undo:{max(latest, key=lambda color: latest[color])}" if latest else None
+
+
+def _pattern(footage: Footage, slots: Mapping[str, str]) -> str | None:
+    rows = [sorted(frame, key=lambda blob: blob.x) for frame in footage.frames]
+    color = _common([row[-2].color for row in rows if len(row) >= 4])
+    return f"add:{color}" if color else None
+
+
+def _no_post(footage: Footage, slots: Mapping[str, str]) -> str | None:
+    track = _anywhere(footage, slots["thing"])
+    if track is None or not _in_order(track):
+        return None
+    away = track.xs - track.xs[0]
+    furthest = float(away[np.argmax(np.abs(away))])
+    if abs(furthest) < _MOVED:
+        return "stayed"
+    return "off_right" if furthest > 0 else "off_left"
+
+
+def _push_on(footage: Footage, slots: Mapping[str, str]) -> str | None:
+    track = _anywhere(footage, slots["thing"])
+    legs = _legs(track) if track else None
+    if not legs or track is None:
+        return None
+    dx, dy = {"left": (-1, 0), "right": (1, 0), "up": (0, -1), "down": (0, 1)}[legs[0]]
+    ball = color_in(slots["thing"])
+    met = []
+    for blob in footage.frames[-1]:
+        along = dx * (blob.x - track.xs[-1]) + dy * (blob.y - track.ys[-1])
+        across = abs(dy * (blob.x - track.xs[-1])) + abs(dx * (blob.y - track.ys[-1]))
+        if blob.color != ball and along > 0 and across < 25:
+            met.append((along, blob.color))
+    return f"touch:{min(met)[1]}" if met else "touch_none"
+
+
+_Solver = Callable[[Footage, Mapping[str, str]], "str | None"]
+
+# Kinds of question that need frames in order, and those that any frame may settle.
+_TEMPORAL: dict[str, _Solver] = {
+    "move": _move,
+    "trend": _trend,
+    "camera": _camera,
+    "speed": _speed,
+    "spin": _spin,
+    "spin_speed": _spin_speed,
+    "outline": _outline,
+    "first_sound": lambda footage, slots: _sounds(footage, last=False),
+    "last_sound": lambda footage, slots: _sounds(footage, last=True),
+    "hops": _hops,
+    "slide": _slide,
+    "next": _next,
+    "undo": _undo,
+    "no_post": _no_post,
+    "push_on": _push_on,
+}
+_STATIC: dict[str, _Solver] = {
+    "color_of": _color_of,
+    "blocks_color": _blocks_color,
+    "count_of": _count_of,
+    "side_of": _side_of,
+    "shape_of": _shape_of,
+    "flash": _flash,
+    "dots": _dots,
+    "leftmost": _leftmost,
+    "card": _card,
+    "pattern": _pattern,
+}
+
+
+def solve(kind: str, slots: Mapping[str, str], footage: Footage) -> str | None:
+    """Answer a question by looking.
+
+    Args:
+        kind: Kind of question, an entry of the sample's books of questions.
+        slots: What the question names.
+        footage: What was seen.
+
+    Returns:
+        Key of the answer, or None where the footage does not settle it.
+    """
+    if footage.empty:
+        return None
+    if kind in _STATIC:
+        return _STATIC[kind](footage, slots)
+    if kind in _TEMPORAL and not footage.still:
+        return _TEMPORAL[kind](footage, slots)
+    return None
+
+
+class _Scene:
+    """A BlackSwan clip: how it begins, how it ends, and whether the middle is hidden."""
+
+    def __init__(self, footage: Footage) -> None:
+        hidden = [number for number, dark in enumerate(footage.black) if dark]
+        self.hidden = bool(hidden)
+        before = footage.frames[: hidden[0]] if hidden else footage.frames
+        after = footage.frames[hidden[-1] + 1 :] if hidden else footage.frames
+        self.start = before[0] if before else ()
+        # The end is known only if the footage goes beyond what is hidden.
+        self.end = after[-1] if after else None
+        self.frames = footage.frames
+
+    def stack(self) -> Blob | None:
+        tall = [blob for blob in self.start if blob.h > 1.8 * blob.w and blob.area > 500]
+        return tall[0] if tall else None
+
+    def ball(self, color: str, frame: Sequence[Blob]) -> Blob | None:
+        return next((blob for blob in frame if blob.color == color and blob.area > 120), None)
+
+    def bird(self) -> tuple[str, str] | None:
+        """Color and direction of the thing that passes in the air, if any does."""
+        paths: dict[str, list[float]] = {}
+        still = {blob.color for blob in self.start} | {blob.color for blob in self.end or ()}
+        for frame in self.frames:
+            for blob in frame:
+                if blob.color not in still and blob.y < 130:
+                    paths.setdefault(blob.color, []).append(blob.x)
+        paths = {color: xs for color, xs in paths.items() if len(xs) >= 3}
+        if not paths:
+            return None
+        color = max(paths, key=lambda name: len(paths[name]))
+        xs = paths[color]
+        return color, "bird_right" if xs[-1] > xs[0] else "bird_left"
+
+    def outcome(self, color: str) -> str | None:
+        """What became of the ball; None where the end is not shown."""
+        start, stack = self.ball(color, self.start), self.stack()
+        if self.end is None or start is None or stack is None:
+            return None
+        end = self.ball(color, self.end)
+        if end is None:
+            known = {blob.color for blob in self.start}
+            new = [blob.color for blob in self.end if blob.color not in known]
+            return f"swapped:{color}:{new[0]}" if new else f"gone:{color}"
+        if end.y > 185:
+            return f"fell:{color}"
+        held = self.ball(stack.color, self.end)
+        if held is not None and held.w > held.h:
+            return f"knocked:{color}"
+        return f"back:{color}"
+
+
+def claim_holds(meaning: str, slots: Mapping[str, str], footage: Footage) -> bool | None:
+    """Judge a statement about a BlackSwan clip.
+
+    Args:
+        meaning: Entry of the sample's book of claims.
+        slots: The colors that the statement names.
+        footage: What was seen.
+
+    Returns:
+        Whether it holds, or None where the footage does not settle it.
+    """
+    if footage.empty:
+        return None
+    scene = _Scene(footage)
+    if meaning == "stack_is":
+        stack = scene.stack()
+        return None if stack is None else stack.color == slots["a"]
+    if footage.still:
+        return None
+    if meaning in ("bird_right", "bird_left"):
+        return None if scene.hidden else scene.bird() == (slots["a"], meaning)
+    if meaning in ("fell", "knocked", "back", "gone", "swapped"):
+        outcome = scene.outcome(slots["a"])
+        if outcome is None:
+            # A ball that was never there did nothing; otherwise the end is not shown.
+            absent = scene.end is not None and scene.ball(slots["a"], scene.start) is None
+            return False if absent else None
+        return outcome == ":".join([meaning, *(slots[name] for name in sorted(slots))])
+    return None
+
+
+def describe(footage: Footage) -> list[tuple[str, dict[str, str]]]:
+    """Say what can be seen in a BlackSwan clip.
+
+    Args:
+        footage: What was seen.
+
+    Returns:
+        Claims that hold, with their slots, in the order of the events.
+    """
+    scene = _Scene(footage)
+    claims: list[tuple[str, dict[str, str]]] = []
+    stack = scene.stack()
+    if stack is None:
+        return claims
+    claims.append(("stack_is", {"a": stack.color}))
+    bird = None if scene.hidden else scene.bird()
+    if bird is not None:
+        claims.append((bird[1], {"a": bird[0]}))
+    balls = [blob for blob in scene.start if blob.color != stack.color]
+    outcome = scene.outcome(balls[0].color) if balls else None
+    # Without a hidden part and without a bird, the clip breaks off before the event.
+    if outcome is not None and (scene.hidden or bird is not None):
+        meaning, *colors = outcome.split(":")
+        claims.append((meaning, dict(zip("ab", colors, strict=False))))
+    return claims

@@ -1,0 +1,59 @@
+"""The sample benchmark: drawn videos and questions with known answers."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from video_reasoning.tasks.sample.drawing import Video
+
+__all__ = ["write_releases"]
+
+
+def write_releases(
+    out: Path, *, workers: int = 2, progress: Callable[[int, int], None] | None = None
+) -> None:
+    """Write the sample in the release layouts of the three benchmarks.
+
+    The result is the same each time. Each question says under ``evidence`` what settles it:
+    "temporal" (several frames in their order), "static" (any single frame), "moment" (one
+    short part of the clip), "hidden" (only the part that BlackSwan's Detective does not
+    see) or "none" (nothing in the picture).
+
+    Args:
+        out: Folder to write to; ``releases/<benchmark>`` is made in it, existing files of
+            the same names are replaced.
+        workers: Number of processes that draw.
+        progress: Called with (videos drawn, videos in all) after each video.
+
+    Raises:
+        OSError: A file cannot be written, e.g. because the disk is full.
+        UserError: A video could not be drawn.
+    """
+    from video_reasoning.preprocessing.files import remove_leftovers
+    from video_reasoning.preprocessing.workers import Lost, Workers
+    from video_reasoning.tasks.errors import UserError
+    from video_reasoning.tasks.sample import blackswan, causalvqa, tvbench
+    from video_reasoning.tasks.sample.drawing import write_video
+
+    releases = out / "releases"
+    videos = [
+        *blackswan.build(releases / "blackswan"),
+        *tvbench.build(releases / "tvbench"),
+        *causalvqa.build(releases / "causalvqa"),
+    ]
+    # What an interrupted run left would be found in the release.
+    for folder in {path.parent for video in videos for path in _paths(video)}:
+        remove_leftovers(folder)
+    with Workers(workers) as team:
+        for number, (place, drawn) in enumerate(team.each(write_video, videos), start=1):
+            if isinstance(drawn, Lost):
+                raise UserError(f"{videos[place].path} was not drawn: {drawn.reason}.")
+            if progress is not None:
+                progress(number, len(videos))
+
+
+def _paths(video: Video) -> list[Path]:
+    return [path for path, _, _ in video.cuts] or [video.path]

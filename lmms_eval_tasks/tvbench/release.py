@@ -1,0 +1,287 @@
+"""TVBench (TOMATO): from the authors' repository, or from the hub's tables, to items.
+
+The authors' layout: ``data/<task>.json``, each an object id -> question, and
+``videos/<demonstration_type>/<key>.mp4``. The folder of the annotation files alone is read as
+well; every question then lacks its video and says so.
+
+The hub has the questions as parquet tables in two forms. yale-nlp/TOMATO: one table per task,
+``data/<task>-*.parquet``, with the columns of the authors' files and no videos.
+lmms-eval/TOMATO: one table with ``id``, ``reason_type`` (the task) and ``video_path``, and the
+videos in archives; it lacks the motion type and the variations. Where a release holds both, the
+questions come from the first and the videos from the second.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator, Mapping
+from pathlib import Path, PurePosixPath
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from video_reasoning.tasks.errors import ReleaseError
+from video_reasoning.tasks.release.records import (
+    Footage,
+    Item,
+    OddRow,
+    Parsed,
+    index,
+    path_of,
+    text,
+    texts,
+)
+from video_reasoning.tasks.release.source import Release
+from video_reasoning.tasks.store.text_files import is_text, loads, read_text, shortened
+
+TASK_FILES: Mapping[str, str] = {
+    "rotation": "rotation.json",
+    "direction": "direction.json",
+    "velocity_frequency": "velocity&frequency.json",
+    "shape_trend": "shape&trend.json",
+    "visual_cues": "visual_cues.json",
+    "action_count": "count.json",
+}
+"""Task -> its annotation file."""
+
+PUBLISHED_QUESTIONS: Mapping[str, int] = {
+    "rotation": 286,
+    "direction": 403,
+    "velocity_frequency": 210,
+    "shape_trend": 223,
+    "visual_cues": 70,
+    "action_count": 292,
+}
+"""Questions per task in the paper (Table 5); 1,484 in all."""
+
+PUBLISHED_VIDEOS = 1417
+"""Videos in the paper (Table 9)."""
+
+TABLE_COLUMNS = ("question", "options", "answer", "demonstration_type")
+"""Columns that a parquet table of either form has."""
+
+VARIATIONS = ("counterfactual", "composite", "zoom", "first_person")
+
+SPLIT = "test"
+
+COLUMNS: Mapping[str, pa.DataType] = {
+    "key": pa.string(),
+    "demonstration_type": pa.string(),
+    "motion_type": pa.string(),
+    "video_source_url": pa.string(),
+    "note": pa.string(),
+    **{variation: pa.bool_() for variation in VARIATIONS},
+}
+"""Columns of ``questions.parquet`` beyond those that every benchmark has."""
+
+
+def read(release: Release) -> Parsed:
+    """Reads every question of the six tasks.
+
+    Raises:
+        ReleaseError: if there are none of the six files and no table of the hub's, or one that
+            cannot be read.
+    """
+    files = {path.name: path for path in reversed(release.annotations(".json"))}
+    absent = [name for name in TASK_FILES.values() if name not in files]
+    if len(absent) == len(TASK_FILES):
+        parsed = _read_tables(release)
+    else:
+        parsed = Parsed()
+        for name in absent:
+            parsed.notes.append(f"The release has no {name}.")
+        for task, name in TASK_FILES.items():
+            if name in files:
+                _read_task(task, files[name], release, parsed)
+    _compare_with_paper(parsed)
+    return parsed
+
+
+def _read_tables(release: Release) -> Parsed:
+    """Reads the hub's parquet tables."""
+    by_task: dict[str, list[Path]] = {}
+    together: list[Path] = []
+    seen: list[str] = []
+    for path in release.annotations(".parquet"):
+        columns = _columns(path)
+        named = _task_named(path.name.partition("-")[0])
+        if {*TABLE_COLUMNS, "key"} <= columns and named:
+            by_task.setdefault(named, []).append(path)
+        elif {*TABLE_COLUMNS, "reason_type", "video_path"} <= columns:
+            together.append(path)
+        else:
+            seen.append(f"{path.name} ({', '.join(sorted(columns)) or 'no columns'})")
+    if not by_task and not together:
+        found = f" Its tables are {'; '.join(seen[:3])}." if seen else ""
+        raise ReleaseError(
+            f"{release.source} holds none of TVBench's annotation files "
+            f"({', '.join(TASK_FILES.values())}) and no table of the hub's with the columns "
+            f"{', '.join(TABLE_COLUMNS)}; name the folder of the authors' repository.{found}"
+        )
+    parsed = _read_by_task(by_task, release)
+    if together and not any(_has_video(item) for item in parsed.items):
+        # Questions without a single video are worth less than those with fewer columns.
+        other = _read_together(together, release)
+        if any(_has_video(item) for item in other.items) or not by_task:
+            return other
+    return parsed
+
+
+def _read_by_task(tables: Mapping[str, list[Path]], release: Release) -> Parsed:
+    """Reads tables of which each holds the questions of one task."""
+    parsed = Parsed()
+    for task in TASK_FILES:
+        if task not in tables:
+            parsed.notes.append(f"The release has no table of {task}.")
+        rows = (row for path in tables.get(task, []) for row in _table_rows(path))
+        for number, (where, row) in enumerate(rows):
+            # The authors' files count their questions from 0, in the same order.
+            _add(parsed, task, str(number), where, row, release)
+    return parsed
+
+
+def _read_together(tables: list[Path], release: Release) -> Parsed:
+    """Reads tables that hold the questions of all tasks."""
+    parsed = Parsed()
+    seen: set[tuple[str, str]] = set()
+    for path in tables:
+        for where, row in _table_rows(path):
+            task = _task_named(str(row.get("reason_type") or "")) or ""
+            number = str(row["id"]) if row.get("id") is not None else where.rpartition(" ")[2]
+            if task and (task, number) in seen:
+                parsed.skip(SPLIT, task, where, f"the id {number} stands twice")
+                continue
+            seen.add((task, number))
+            _add(parsed, task, number, where, row, release)
+    parsed.notes.append(
+        "The table has neither motion types nor variations: the accuracies by variation have "
+        "nothing to rest on."
+    )
+    return parsed
+
+
+def _has_video(item: Item) -> bool:
+    return isinstance(item.shows, Footage) and item.shows.file is not None
+
+
+def _columns(path: Path) -> set[str]:
+    try:
+        return set(pq.read_schema(path).names)
+    except (OSError, pa.ArrowException) as error:
+        raise ReleaseError(f"{path} is not a readable table ({error}); fetch it again.") from error
+
+
+def _table_rows(path: Path) -> Iterator[tuple[str, dict[str, Any]]]:
+    """Rows of a table with the place where each stands, from 0."""
+    try:
+        rows = pq.read_table(path).to_pylist()
+    except (OSError, pa.ArrowException) as error:
+        raise ReleaseError(f"{path} is not a readable table ({error}); fetch it again.") from error
+    for number, row in enumerate(rows):
+        yield f"{path.name} row {number}", row
+
+
+def _task_named(written: str) -> str | None:
+    """The task that a table or a row means: "shape&trend", "Shape and Trend", "count", ..."""
+    words = "".join(c if c.isalnum() else " " for c in written.lower()).split()
+    name = "_".join(word for word in words if word != "and")
+    return {"count": "action_count"}.get(name, name if name in TASK_FILES else None)
+
+
+def _add(
+    parsed: Parsed, task: str, number: str, where: str, row: Mapping[str, Any], release: Release
+) -> None:
+    """Reads one row of a table, or records why it cannot be read."""
+    try:
+        if not task:
+            raise OddRow(
+                f"reason_type is {shortened(row.get('reason_type'))!r}, none of {list(TASK_FILES)}"
+            )
+        parsed.items.append(_item(task, number, row, release))
+    except OddRow as reason:
+        parsed.skip(SPLIT, task, where, str(reason))
+
+
+def _read_task(task: str, path: Path, release: Release, parsed: Parsed) -> None:
+    try:
+        rows = loads(read_text(path))
+    except (OSError, ValueError, RecursionError) as error:
+        raise ReleaseError(f"{path} is not readable JSON ({error}); fetch it again.") from error
+    if not isinstance(rows, dict):
+        raise ReleaseError(f"{path} does not hold an object id -> question; fetch it again.")
+    for number, row in rows.items():
+        try:
+            if not isinstance(row, dict):
+                raise OddRow("it is not an object")
+            parsed.items.append(_item(task, str(number), row, release))
+        except OddRow as reason:
+            parsed.skip(SPLIT, task, f"{path.name} {number}", str(reason))
+
+
+def _item(task: str, number: str, row: Mapping[str, Any], release: Release) -> Item:
+    options = texts(_listed(row.get("options")), "options", least=2)
+    answer = chr(ord("A") + index(row.get("answer"), len(options), "answer"))
+    video_path = PurePosixPath(text(row, "video_path", default="").replace("\\", "/"))
+    key = text(row, "key", default=video_path.stem or None)
+    demonstration_type = text(row, "demonstration_type")
+    variation = row.get("variation")
+    if not isinstance(variation, dict):
+        variation = {}
+    name = path_of(f"{demonstration_type}/{key}.mp4")
+    if not is_text(number):
+        raise OddRow("its id holds half of a character (a lone surrogate)")
+    return Item(
+        split=SPLIT,
+        values={
+            "id": f"{task}/{number}",
+            "task": task,
+            "question": text(row, "question"),
+            "options": options,
+            "answer": answer,
+            "evidence": text(row, "evidence", default=""),
+            "key": key,
+            "demonstration_type": demonstration_type,
+            "motion_type": text(row, "motion_type", default=""),
+            "video_source_url": text(row, "video_source_url", default=""),
+            "note": text(row, "note", default=""),
+            **{name: bool(variation.get(name, 0)) for name in VARIATIONS},
+        },
+        shows=_locate(name, video_path, release),
+    )
+
+
+def _listed(options: object) -> object:
+    """Options that a table holds as the text of a list, as a list; others as they are."""
+    if isinstance(options, str) and options.strip().startswith("["):
+        try:
+            return ast.literal_eval(options.strip())
+        except (SyntaxError, ValueError, RecursionError, MemoryError):
+            return options
+    return options
+
+
+def _locate(name: str, video_path: PurePosixPath, release: Release) -> Footage:
+    """The video by the path that a table names, else by demonstration type and key."""
+    if video_path.parts and ".." not in video_path.parts:
+        try:
+            return Footage(name, release.locate(video_path.as_posix(), anywhere=False))
+        except LookupError:
+            pass
+    try:
+        return Footage(name, release.locate(name, anywhere=False))
+    except LookupError as reason:
+        return Footage(name, None, str(reason))
+
+
+def _compare_with_paper(parsed: Parsed) -> None:
+    """Notes each difference from the paper's counts; any release but the full one has some."""
+    counts = dict.fromkeys(TASK_FILES, 0)
+    for item in parsed.items:
+        counts[item.values["task"]] += 1
+    for task, published in PUBLISHED_QUESTIONS.items():
+        if counts[task] != published:
+            parsed.notes.append(f"{task}: {counts[task]:,} questions, the paper has {published}.")
+    videos = len({item.shows.name for item in parsed.items if isinstance(item.shows, Footage)})
+    if videos != PUBLISHED_VIDEOS:
+        parsed.notes.append(f"{videos:,} distinct videos, the paper has {PUBLISHED_VIDEOS:,}.")
