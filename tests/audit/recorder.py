@@ -131,14 +131,14 @@ def _watch_decodes() -> None:
 
 def _run(words: list[str]) -> int:
     from video_reasoning.tasks import launcher
-    from video_reasoning.tasks.cli.app import app
+    from video_reasoning.tasks.cli.main import main as command
 
     kind, *arguments = words
     if kind == "evaluate":
         return launcher.main(arguments)
     sys.argv = ["video-reasoning", *words]
     try:
-        app.main()
+        command()
     except SystemExit as stop:
         return stop.code if isinstance(stop.code, int) else int(stop.code is not None)
     return 0
