@@ -21,8 +21,7 @@ from __future__ import annotations
 import math
 import re
 import warnings
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
 from functools import cache
 from typing import Any
 
@@ -218,33 +217,6 @@ def rouge_l(responses: Sequence[str], references: Sequence[str]) -> float:
         1.0
     """
     return mean_of_best_reference(rouge_l_matrix(responses, references))
-
-
-@dataclass(frozen=True)
-class RunMean:
-    """A generation metric over a run.
-
-    Attributes:
-        value: Mean over questions; NaN where none has a score.
-        n: Questions with a score.
-        n_unscored: Questions without one, left out.
-    """
-
-    value: float
-    n: int
-    n_unscored: int
-
-
-def mean_over_questions(scores: Iterable[float]) -> RunMean:
-    """Average a metric over questions, each with the same weight.
-
-    Args:
-        scores: One score per question; NaN where it has none.
-    """
-    values = list(scores)
-    kept = [value for value in values if not math.isnan(value)]
-    mean = math.fsum(kept) / len(kept) if kept else math.nan
-    return RunMean(mean, len(kept), len(values) - len(kept))
 
 
 JUDGE_PROMPT = """\

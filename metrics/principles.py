@@ -72,7 +72,7 @@ def paper_value(model: str, measure: str, benchmark: str = "TVBench") -> float |
 
     Example:
         >>> paper_value("GPT-4o", "kappa_random")
-        77.8
+        78.0
     """
     table, column = PAPER_COLUMNS[measure]
     return published("tvbench").tables[table].value(model, f"{benchmark}/{column}")

@@ -16,6 +16,7 @@ from typing import Any
 from loguru import logger
 
 from video_reasoning.metrics import generation
+from video_reasoning.metrics.accuracy import mean
 from video_reasoning.tasks import media, scoring
 from video_reasoning.tasks.blackswan import BENCHMARK, clips_problem
 from video_reasoning.tasks.llm import text_scorers
@@ -183,5 +184,5 @@ def _by_model(kind: Kind, items: Items) -> float | None:
 
 def _mean(items: Items) -> float | None:
     """Mean over questions, each with the same weight; None where none has a score."""
-    found = generation.mean_over_questions(item.get("score", math.nan) for item in items)
-    return found.value if found.n else None
+    value = mean(item.get("score") for item in items)
+    return None if math.isnan(value) else value
