@@ -23,6 +23,11 @@ def word_list(text: str) -> list[str]:
     return sorted(phrases - {""}, key=lambda phrase: (-len(phrase), phrase))
 
 
+def word_set(text: str) -> frozenset[str]:
+    """The phrases of a table, to look one up."""
+    return frozenset(word_list(text))
+
+
 _SPECIAL = frozenset(("", *"\\.[](){}*+?|^$"))
 
 
@@ -384,19 +389,16 @@ IF_AFTER = re.compile(r"[)\]\"'*_`]{0,4}\s(?:only\s)?if(?![a-z])")
 # --- Words beside a letter ----------------------------------------------------------------------
 
 # "option B", "选项B": the letter is meant, whatever follows it.
-OPTION_BEFORE = frozenset(
-    word_list("""
+OPTION_BEFORE = word_set("""
 option|options|choice|choices|letter|letters|alternative|alternatives|statement|statements
 description|hypothesis|caption
 opción|opcion|opção|alternativa|opzione|вариант|варианта|варианту|variante|lettre|letra|buchstabe
 الخيار|گزینه|보기|선택지|ответ
 """)
-)
 CJK_OPTION_BEFORE = ("选项", "選項", "选", "選", "答案", "選択肢", "선택지", "보기")
 ANSWER_BEFORE = frozenset(("answer", "answers"))
 # An English article is never followed by one of these: "A because ..." is the letter.
-NO_NOUN = frozenset(
-    word_list("""
+NO_NOUN = word_set("""
 is|was|are|were|because|since|as|for|in|on|at|by|with|from|of|to|and|or|but|so|if|when|where
 while|which|who|that|this|these|those|the|an|a|it|he|she|they|we|you|his|her|their|its|my|there
 based|due|given|would|should|could|can|will|must|may|might|does|do|did|has|have|had|not|seems
@@ -406,44 +408,35 @@ however|therefore|thus|end|explanation|reason|reasoning|also|i|corresponds|repre
 both|being|either|over|until|via|only|looks|fits|makes|gets|wins|sounds|works|remains|stands
 explains|aligns|captures|reflects|for
 """)
-)
 # The same for the pronoun: "I because ...", "I is correct".
-NO_PRONOUN = frozenset(
-    word_list("""
+NO_PRONOUN = word_set("""
 is|seems|appears|because|since|as|matches|describes|rather|explanation|end|and|or|best|shows
 corresponds|the|over|it|fits|looks|makes|gets|wins
 """)
-)
 # "B is what the video shows": the letter; "C is cooking": a name.
-AFTER_IS = frozenset(
-    word_list("""
+AFTER_IS = word_set("""
 the|what|correct|right|best|most|my|clearly|likely|more|probably|definitely|consistent|closest
 supported|shown|seen|true|accurate|better|also|indeed|not|incorrect|wrong|only|one|it|obviously
 """)
-)
 # "B is a better match": the letter, too.
 A_BETTER = re.compile(r"(?:is|was) an? (?:better|good|closer|stronger|more|perfect|likely|great)")
 # "Person B", "vitamin C": a name, no answer.
-NAMED = frozenset(
-    word_list("""
+NAMED = word_set("""
 person|people|player|team|man|woman|boy|girl|child|actor|subject|individual|character|object
 ball|cube|box|car|vehicle|frame|image|picture|video|clip|scene|shot|camera|point|position
 location|spot|area|zone|region|side|line|path|figure|part|step|phase|stage|section|segment|panel
 vitamin|plan|class|grade|group|type|category|level|version|model|hepatitis|block|item|label
 marker|key|note|string|chord|variable|view|track|lane|row|column|gate|door|room|building|runner
 """)
-)
 # "in C", "to B", "an A": a place, a key or a mark, unless it is announced.
 PLACE_BEFORE = re.compile(
     word_of("a|an|in|of|from|at|on|near|into|onto|behind|to|toward|towards|by") + r"\s{1,3}$"
 )
 # "Option A says ..." and "let us look at option A" choose nothing ...
-SPEAKS_OF = frozenset(
-    word_list("""
+SPEAKS_OF = word_set("""
 says|shows|states|describes|depicts|suggests|mentions|claims|would|could|might|may|implies
 indicates|refers|involves|has|require|requires
 """)
-)
 EXAMINES = re.compile(
     word_of("""
 analyze|analyse|analyzing|analysing|consider|considering|look at|looking at|examine|examining
@@ -458,7 +451,7 @@ ONLY = re.compile(r"(?<![a-z])(?:only|just)\s(?:the\s)?(?:option|choice|answer)?
 # --- Words beside a text, and positions ---------------------------------------------------------
 
 # Beside an option's text these do not make it part of a longer option.
-LIGHT_WORDS = frozenset(word_list("the|a|an|to|of|in|on|at|is|are|from|by|with|it"))
+LIGHT_WORDS = word_set("the|a|an|to|of|in|on|at|is|are|from|by|with|it")
 _ORDINALS = ("first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth", "ninth")
 PLACES = {
     **{word: place for place, word in enumerate(_ORDINALS, start=1)},

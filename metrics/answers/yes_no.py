@@ -50,12 +50,10 @@ _BACKS = re.compile(
     r"\s+(?:the|this|that|the given)\s+(?:hypothesis|statement|claim|description)(?![a-z])"
     r"|(?:^|[.!?\n]\s?)(?:it|this)\s+(?P<hold>holds|(?:does not|doesn't) hold)(?![a-z])"
 )
-_AGAINST = frozenset(
-    wording.word_list("""
+_AGAINST = wording.word_set("""
 false|incorrect|invalid|inaccurate|unsupported|implausible|inconsistent|contradicted|refuted|wrong
 rejected|contradicts|fails|unlikely
 """)
-)
 
 
 def choose_yes_no(text: str) -> Answer:
