@@ -55,7 +55,7 @@ class Estimate:
         n: Items it rests on.
         n_clusters: Independent units (videos) that the items fall into.
         method: How the interval was made: "Wilson", "Wilson over videos" (its effective number of
-            questions), "bootstrap over videos", or "" where there is none.
+            questions), "bootstrap over videos", or "" without one.
     """
 
     value: float

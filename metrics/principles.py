@@ -181,7 +181,7 @@ class Principles:
 
     Attributes:
         accuracies: Condition -> accuracy, 0..1, over the shared questions; for the handpicked
-            frame over the shared questions with a pick; NaN where there is none.
+            frame over the shared questions with a pick; NaN without questions.
         kappa_random: Multi-Frame Gain over one random frame, all shared questions.
         kappa_handpicked: Multi-Frame Gain over the handpicked frame, questions with a pick.
         tau: Frame Order Sensitivity, all shared questions.

@@ -1,4 +1,4 @@
-"""The numbers of the three papers, as printed, to print beside a run's own."""
+"""The numbers of the three papers, as printed."""
 
 from __future__ import annotations
 

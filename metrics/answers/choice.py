@@ -25,8 +25,8 @@ from video_reasoning.metrics.answers.reply import (
 )
 from video_reasoning.metrics.answers.yes_no import read_yes_no
 
-# Each takes the reply and returns the capital letter, an Answer without a value where it
-# decides that there is none, or None to hand on to the next rule.
+# Each takes the reply and returns the capital letter, an Answer without a value if it decides that
+# nothing was chosen, or None to pass on to the next rule.
 
 _Outcome = str | Answer | None
 
@@ -110,7 +110,7 @@ def _statement(reply: Reply) -> _Outcome:
 
 
 def _is_text(reply: Reply, place: int, verdict: re.Match[str]) -> bool:
-    """Whether the "right" of "A: right" is another option's text and no verdict."""
+    """Whether the "right" of "A: right" is another option's text and not a verdict."""
     if place + 1 == len(reply.mentions):
         return False
     mention, follower = reply.mentions[place : place + 2]
@@ -167,7 +167,7 @@ def _announced(reply: Reply, cue: re.Match[str]) -> _Outcome:
     if option_noun and not wording.COPULA.search(gap):
         return None
     head = reply.rest[max(0, cue.start() - 80) : cue.start()]
-    broken = gap.rfind("\n") + 1  # on a new line, what stood before the break does not count
+    broken = gap.rfind("\n") + 1  # on a new line, what came before the break does not count
     doubtful = cue.start("gap") + broken if broken else cue.start()
     if reply.has_doubt and reply.doubted(doubtful, wide=False):
         return None
@@ -517,7 +517,7 @@ _TERMINAL = ".!?)]}\"'*`。>:|"
 
 
 def choose(text: str, options: Options) -> Answer:
-    """Asks the rules in order; the value of the answer is a capital letter."""
+    """Ask the rules in order; the value of the answer is a capital letter."""
     first = answer_text.before_next_question(text)
     if first is not None:
         outcome = choose(first, options)

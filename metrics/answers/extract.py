@@ -9,7 +9,7 @@ The layers, in order:
 4. rules are asked in order, and the first that decides wins.
 
 What is never done: a letter is not taken from the article "A" or the pronoun "I", there is no
-default, and of several options none is picked at random. A final statement wins over everything
+default, and no option is picked at random. A final statement wins over everything
 before it. No language model is needed. Time is linear in the length of the response.
 """
 
@@ -20,7 +20,7 @@ from collections.abc import Mapping, Sequence
 from video_reasoning.metrics.answers.choice import choose
 from video_reasoning.metrics.answers.options import compile_options
 from video_reasoning.metrics.answers.reply import Answer, answer_of
-from video_reasoning.metrics.answers.text import normalise
+from video_reasoning.metrics.answers.text import normalize
 from video_reasoning.metrics.answers.yes_no import choose_yes_no
 
 __all__ = ["Answer", "extract_choice", "extract_yes_no", "parse_choice", "parse_yes_no"]
@@ -50,9 +50,9 @@ def extract_choice(response: str, options: Mapping[str, str] | Sequence[str]) ->
 
 
 def extract_yes_no(response: str) -> str | None:
-    """Whether a response says "yes" or "no"; None where it says neither, or both.
+    """Return "yes" or "no"; None if a response says neither, or both.
 
-    Examples:
+    Example:
         >>> extract_yes_no("No, his eyes are closed.")
         'no'
         >>> extract_yes_no("Not sure.") is None
@@ -68,7 +68,7 @@ def parse_choice(response: str, options: Mapping[str, str] | Sequence[str]) -> A
         ValueError: There are more than 26 options, or a key is not a single letter.
     """
     compiled = compile_options(options)
-    text = normalise(response) if response else ""
+    text = normalize(response) if response else ""
     if not text:
         return Answer(None, "empty")
     outcome = choose(text, compiled)
@@ -79,5 +79,5 @@ def parse_choice(response: str, options: Mapping[str, str] | Sequence[str]) -> A
 
 def parse_yes_no(response: str) -> Answer:
     """Decide as `extract_yes_no` does, and name the rule that decided."""
-    text = normalise(response) if response else ""
+    text = normalize(response) if response else ""
     return choose_yes_no(text) if text else Answer(None, "empty")

@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
-# Characters that a word goes on with, in two sets: ``re`` takes long to compile one of both.
+# Characters of words, in two sets: ``re`` takes long to compile one set of both.
 _LATIN, _OTHER = r"0-9a-z", r"à-ʯ\u0370-\u052f"
 # Word boundaries that let Chinese, Korean or Arabic text touch a Latin letter ("答案是B").
 LEFT = rf"(?<![{_LATIN}])(?<![{_OTHER}])"
@@ -32,16 +32,15 @@ _SPECIAL = frozenset(("", *"\\.[](){}*+?|^$"))
 
 
 def _is_plain(phrase: str) -> bool:
-    """Whether a phrase begins with a character that stands for itself, once."""
+    """Whether a phrase begins with a literal character that is not repeated."""
     return phrase[:1] not in _SPECIAL and phrase[1:2] not in ("?", "*", "+", "{")
 
 
 def _branches(phrases: Iterable[str]) -> list[str]:
-    """Alternatives for phrases, of which no two in a row begin with the same character.
+    """Alternatives for phrases, no two of which in a row begin with the same character.
 
-    ``re`` tries the alternatives of a pattern one by one. Phrases that begin with the same
-    character are therefore put together, again and again, which makes the patterns here several
-    times faster. The order of those that can match at one place stays, and with it what they match.
+    ``re`` tries alternatives one by one. Grouping those that begin with the same character makes
+    the patterns here several times faster. The order of those that can match at one place stays.
     """
     branches: list[str] = []
     groups: dict[str, list[str]] = {}
@@ -70,8 +69,8 @@ def any_of(text: str) -> str:
 def words_of(phrases: Iterable[str], right: str = RIGHT) -> str:
     """Alternatives for whole words; not yet in a group.
 
-    Where a word begins with a plain character, what stands before it is looked at after it: a
-    search passes over all other characters quickly.
+    If a word begins with a plain character, what precedes it is checked after it: a search passes
+    over all other characters quickly.
     """
     alternatives = []
     for branch in _branches(phrases):
@@ -150,7 +149,7 @@ là|phương án|lựa chọn|jest|opcja|je|možnost|este|varianta|opțiunea|az|
 είναι|η|επιλογή|คือ|ข้อ|ตัวเลือก|है|सही|विकल्प|হল|হলো
 هي|هو|الخيار|الصحيحة|الصحيح|الحرف|حرف|است|گزینه|صحیح|היא|הוא|הנכונה|אפשרות
 """)
-# What may stand between an announcement and the answer: any sign but those that end a
+# What may come between an announcement and the answer: any sign but those that end a
 # sentence, the words above, and particles that are written without spaces.
 _GAP = rf"(?:[^\w.!?;&+%@°]|_|{_BETWEEN}{RIGHT}|[是为為就选選はがも은는이가的]){{0,40}}"
 ANNOUNCEMENT = re.compile(
@@ -286,7 +285,7 @@ contradict|incorrect|wrong|false|i doubt|doubtful|unlikely|hardly|avoid
 dont|doesnt|didnt|isnt|wasnt|arent|cant|wont
 не|нет|nicht|kein|keine|pas|jamais|non|não|geen|niet|nie|inte|ikke|değil|bukan|không phải
 """)
-# Written right beside or inside other words.
+# Written next to or inside other words.
 _NEGATIVES_INSIDE = rf"n't{RIGHT}|不|没有|並非|并非|не\s|ليس|ليست|아니"
 _CONDITIONS = word_list("""
 if|unless|whether|suppose|supposing|assuming|assume|were it|in case|provided that|had it been
@@ -386,7 +385,7 @@ CONDITIONAL = re.compile(
 WOULD = re.compile(word_of("would|could|might"))
 IF_AFTER = re.compile(r"[)\]\"'*_`]{0,4}\s(?:only\s)?if(?![a-z])")
 
-# --- Words beside a letter ----------------------------------------------------------------------
+# --- Words next to a letter --------------------------------------------------------------------
 
 # "option B", "选项B": the letter is meant, whatever follows it.
 OPTION_BEFORE = word_set("""
@@ -420,7 +419,7 @@ supported|shown|seen|true|accurate|better|also|indeed|not|incorrect|wrong|only|o
 """)
 # "B is a better match": the letter, too.
 A_BETTER = re.compile(r"(?:is|was) an? (?:better|good|closer|stronger|more|perfect|likely|great)")
-# "Person B", "vitamin C": a name, no answer.
+# "Person B", "vitamin C": a name and not an answer.
 NAMED = word_set("""
 person|people|player|team|man|woman|boy|girl|child|actor|subject|individual|character|object
 ball|cube|box|car|vehicle|frame|image|picture|video|clip|scene|shot|camera|point|position
@@ -448,9 +447,9 @@ explain|test
 # ... but "only option A says ..." does.
 ONLY = re.compile(r"(?<![a-z])(?:only|just)\s(?:the\s)?(?:option|choice|answer)?[\W_]{0,4}$")
 
-# --- Words beside a text, and positions ---------------------------------------------------------
+# --- Words next to a text, and positions ---------------------------------------------------------
 
-# Beside an option's text these do not make it part of a longer option.
+# Next to an option's text these do not make it part of a longer option.
 LIGHT_WORDS = word_set("the|a|an|to|of|in|on|at|is|are|from|by|with|it")
 _ORDINALS = ("first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth", "ninth")
 PLACES = {

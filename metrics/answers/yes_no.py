@@ -57,7 +57,7 @@ rejected|contradicts|fails|unlikely
 
 
 def choose_yes_no(text: str) -> Answer:
-    """Yes or no from a normalised response."""
+    """Read yes or no from a normalized response."""
     answer, reasoning, open_end = answer_text.split_reasoning(text)
     if open_end:
         field_text = answer_text.fields(reasoning)
@@ -79,7 +79,7 @@ def choose_yes_no(text: str) -> Answer:
 
 
 def read_yes_no(text: str) -> Answer:
-    """Asks the rules for yes or no in order."""
+    """Ask the rules for yes or no in order."""
     lowered = answer_text.lower(text)
     if len(lowered) < 40:
         if _WHOLE_YES.fullmatch(lowered):
