@@ -158,6 +158,40 @@ def consistency(pair_ids: Collection[Hashable], chosen: Collection[str | None]) 
 
 
 @dataclass(frozen=True)
+class Guessing:
+    """What guessing alone is expected to score (section 11).
+
+    Attributes:
+        unpaired: p, the chance to guess one item.
+        all_correct: p ** variants, the chance to guess a whole group.
+        any_correct: 1 - (1 - p) ** variants.
+    """
+
+    unpaired: float
+    all_correct: float
+    any_correct: float
+
+
+def expected_by_guessing(n_options: int, variants: int = 2) -> Guessing:
+    """Compute the expected accuracies of uniform guessing, each variant guessed for itself.
+
+    Raises:
+        ValueError: A number is below 1.
+
+    Example:
+        >>> guessing = expected_by_guessing(5)
+        >>> round(guessing.unpaired, 2), round(guessing.all_correct, 2)
+        (0.2, 0.04)
+    """
+    if n_options < 1 or variants < 1:
+        raise ValueError(
+            f"{n_options} options and {variants} variants are too few; each must be at least 1."
+        )
+    chance = 1 / n_options
+    return Guessing(chance, chance**variants, 1 - (1 - chance) ** variants)
+
+
+@dataclass(frozen=True)
 class Decomposition:
     """A run split into what was known and what was guessed (section 11).
 

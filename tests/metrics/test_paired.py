@@ -8,6 +8,7 @@ from video_reasoning.metrics.paired import (
     consistency,
     decompose,
     detectable_effect,
+    expected_by_guessing,
     paired_accuracy,
     score_groups,
     unpaired_accuracy,
@@ -90,6 +91,16 @@ def test_consistency_compares_the_text_and_not_the_letter():
     # a agrees; b does not; c and d chose nothing at least once; e has one variant only.
     assert consistency(ids, chosen) == 1 / 4
     assert math.isnan(consistency(["a"], ["Left"]))
+
+
+def test_guessing():
+    guessing = expected_by_guessing(5)
+    assert guessing.unpaired == 0.2
+    assert guessing.all_correct == pytest.approx(0.04)
+    assert guessing.any_correct == pytest.approx(0.36)
+    assert expected_by_guessing(3, variants=3).all_correct == pytest.approx(1 / 27)
+    with pytest.raises(ValueError, match="0 options"):
+        expected_by_guessing(0)
 
 
 def test_a_random_guesser_scores_what_is_expected():
