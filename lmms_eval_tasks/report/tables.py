@@ -80,21 +80,29 @@ class Cell:
         detail: the interval, as shown.
         number: what the text is, where it is a run's.
         value: the number in the table's unit, or None.
+        hint: More about it, shown on hovering.
     """
 
     text: str
     detail: str = ""
     number: Number | None = None
     value: float | None = None
+    hint: str = ""
 
 
 @dataclass(frozen=True)
 class Row:
-    """A row: ``kind`` is "run", "guess", "human", "chance", "model", "stratum" or "total"."""
+    """A row: ``kind`` is "run", "guess", "human", "chance", "model", "stratum" or "total".
+
+    A row about a run has the run's name and ``place``, and may ``link`` to a part of the page.
+    """
 
     label: str
     kind: str
     cells: Sequence[Cell]
+    run: str = ""
+    place: int = 0
+    link: str = ""
 
 
 @dataclass
