@@ -7,20 +7,21 @@ from __future__ import annotations
 
 import math
 
+from video_reasoning.metrics.intervals import Estimate
+from video_reasoning.metrics.principles import GAINS, paper_value
 from video_reasoning.tasks.audit.evaluate import AuditResult
 from video_reasoning.tasks.audit.result import Audit
 from video_reasoning.tasks.report.audits import (
-    MEASURES,
     PAPER_BENCHMARKS,
     AuditPart,
     condition_label,
     estimate_cell,
     measure_label,
-    paper_gain,
+    ratio,
     reference,
 )
 from video_reasoning.tasks.report.build import Report
-from video_reasoning.tasks.report.plots import Gain, Line, Plot, Point, forest, gains
+from video_reasoning.tasks.report.plots import Line, Plot, Point, forest, gains
 from video_reasoning.tasks.report.sections import Table, cells, count
 from video_reasoning.tasks.report.tables import EMPTY, Cell, Row, percent
 from video_reasoning.tasks.results.principles import PAPER_MODELS
@@ -38,7 +39,7 @@ __all__ = [
 _MOST_ROWS = 24
 """Rows of a plot, at most; a page about more tasks has the rest in its tables."""
 
-_RATIOS = ("kappa_random1", "kappa_last1", "tau", "rho")
+_RATIOS = ("kappa_random", "kappa_last", "tau", "rho")
 _OVERVIEW = ("Verdict", "Questions", "In order", "No frame", "Guessing")
 
 
@@ -64,7 +65,7 @@ def overview(report: Report, part: AuditPart) -> Table:
                 estimate_cell(reference(result)),
                 estimate_cell(result.accuracies.get("blind")),
                 Cell(_chance(result)),
-                *(estimate_cell(result.ratios.get(measure)) for measure in _RATIOS),
+                *(estimate_cell(ratio(result, measure)) for measure in _RATIOS),
             ]
             place = audit_place(report, audit)
             rows.append(Row(name, "", row, part.names[audit.file], place, f"audit-{name}"))
@@ -79,39 +80,41 @@ def _chance(result: AuditResult) -> str:
 def gain_plots(report: Report, part: AuditPart) -> list[Plot]:
     """Draw each measure of the audited tasks, and below them of the paper's benchmarks."""
     plots = []
-    for measure in MEASURES:
-        rows = [Gain(name, _gains(report, part, name, measure)) for name in part.top]
+    for measure in GAINS:
+        rows = [Line(name, _gains(report, part, name, measure)) for name in part.top]
         rows = [row for row in rows if row.points][:_MOST_ROWS]
         if rows:
             for benchmark in PAPER_BENCHMARKS:
-                printed = [paper_gain(benchmark, model, measure) for model in PAPER_MODELS]
-                rows.append(Gain(benchmark, (), printed))
+                printed = [paper_value(model, measure, benchmark) for model in PAPER_MODELS]
+                rows.append(Line(benchmark, models=printed))
             plots.append(gains(f"{measure_label(measure)}, with intervals", rows, PAPER_MODELS))
     return plots
 
 
 def _gains(report: Report, part: AuditPart, name: str, measure: str) -> list[Point]:
-    points = []
-    for audit, result in part.top[name]:
-        found = result.ratios.get(measure)
-        if found is not None and not math.isnan(found.value):
-            ends = [None if math.isnan(end) else 100 * end for end in (found.low, found.high)]
-            points.append(Point(audit_place(report, audit), 100 * found.value, *ends))
-    return points
+    found = [(audit_place(report, each), ratio(result, measure)) for each, result in part.top[name]]
+    return [point for place, each in found if each for point in _points(place, each)]
+
+
+def _points(place: int, found: Estimate, highest: float = math.inf) -> list[Point]:
+    """The point of a number, in percent; none if it is undefined."""
+    if math.isnan(found.value):
+        return []
+    low, high = (
+        None if math.isnan(end) else 100 * min(highest, max(-highest, end))
+        for end in (found.low, found.high)
+    )
+    return [Point(place, 100 * min(highest, found.value), low, high)]
 
 
 def result_plot(place: int, result: AuditResult) -> Plot | None:
     """Draw the accuracy under each condition; None if nothing was scored."""
     chance = None if math.isnan(result.chance) else 100 * result.chance
-    lines = []
-    for name, found in result.accuracies.items():
-        if not math.isnan(found.value):
-            value, low, high = (
-                None if math.isnan(end) else 100 * min(1.0, max(0.0, end))
-                for end in (found.value, found.low, found.high)
-            )
-            points = [Point(place, value or 0.0, low, high)]
-            lines.append(Line(f"{condition_label(name)} (n={found.n:,})", points, chance))
+    lines = [
+        Line(f"{condition_label(name)} (n={found.n:,})", points, chance)
+        for name, found in result.accuracies.items()
+        if (points := _points(place, found, 1.0))
+    ]
     if not lines:
         return None
     return forest("Accuracy by what is shown, with intervals; dotted: guessing", lines)

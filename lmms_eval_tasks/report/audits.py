@@ -14,7 +14,7 @@ from typing import Any
 from loguru import logger
 
 from video_reasoning.metrics.intervals import Estimate
-from video_reasoning.metrics.principles import format_ratio
+from video_reasoning.metrics.principles import LABELS, PAPER_COLUMNS, format_ratio, paper_value
 from video_reasoning.metrics.published import published
 from video_reasoning.preprocessing.conditions import Condition
 from video_reasoning.preprocessing.video import VideoError
@@ -29,11 +29,10 @@ from video_reasoning.tasks.report.gallery import (
     Frame,
     frames_with,
 )
-from video_reasoning.tasks.report.tables import EMPTY, Cell, Grid, Row, label
+from video_reasoning.tasks.report.tables import EMPTY, Cell, Grid, Row, distinct, label
 from video_reasoning.tasks.results.principles import PAPER_MODELS
 
 __all__ = [
-    "MEASURES",
     "PAPER_BENCHMARKS",
     "AuditPart",
     "ListedExample",
@@ -43,36 +42,14 @@ __all__ = [
     "estimate_cell",
     "find_audits",
     "measure_label",
-    "paper_gain",
+    "ratio",
     "reference",
 ]
-
-MEASURES = ("kappa_random1", "kappa_handpicked1", "tau", "rho")
-"""The measures that the paper also has, in the order of its tables."""
 
 PAPER_BENCHMARKS = ("VITATECS", "MVBench", "TempCompass", "ReXTime", "TVBench")
 """The benchmarks of the paper's tables 1 to 4, in their order."""
 
-_MEASURE_LABELS = {
-    "kappa_random1": "κ (random frame)",
-    "kappa_last1": "κ (last frame)",
-    "kappa_handpicked1": "κ (handpicked frame)",
-    "kappa_blind": "κ (no frame)",
-    "tau": "τ (order)",
-    "rho": "ρ (disparity)",
-}
-
-# A kind of condition or a measure -> the paper's table and column.
-_COLUMNS = {
-    "random": ("multi_frame_gain_random", "acc_1"),
-    "handpicked": ("multi_frame_gain_handpicked", "acc_1_handpicked"),
-    "shuffled": ("frame_order_sensitivity", "acc_16_shuffled"),
-    "ordered": ("frame_order_sensitivity", "acc_16"),
-    "kappa_random1": ("multi_frame_gain_random", "kappa"),
-    "kappa_handpicked1": ("multi_frame_gain_handpicked", "kappa"),
-    "tau": ("frame_order_sensitivity", "tau"),
-    "rho": ("frame_information_disparity", "rho"),
-}
+_LABELS = {**LABELS, "kappa_last": "κ (last frame)", "kappa_blind": "κ (no frame)"}
 _COLUMN_LABELS = {
     "random": "1 random frame",
     "handpicked": "1 handpicked frame",
@@ -216,7 +193,9 @@ def audit_part(
     """Gather what a report shows of some audits; None if there are none."""
     if not audits and not problems:
         return None
-    names = _names(audits)
+    names = distinct(
+        {each.file: (each.model, each.model_args, each.date, str(each.folder)) for each in audits}
+    )
     problems = list(problems)
     n_tasks = sum(
         not result.refused and len(result.tasks) == 1
@@ -238,24 +217,6 @@ def audit_part(
                 f"{'line' if odd == 1 else 'lines'}; run the audit again with --judge-only."
             )
     return AuditPart(names, audits, problems, _grid(audits, names), examples, counts)
-
-
-def _names(audits: Sequence[Audit]) -> dict[Path, str]:
-    """A short name for each audit; arguments and the rest are added only to equal names."""
-    names = {audit.file: audit.model for audit in audits}
-    for add in (
-        lambda audit: audit.model_args,
-        lambda audit: audit.date,
-        lambda audit: str(audit.folder),
-    ):
-        taken = list(names.values())
-        names = {
-            audit.file: f"{names[audit.file]} ({extra})"
-            if taken.count(names[audit.file]) > 1 and (extra := add(audit))
-            else names[audit.file]
-            for audit in audits
-        }
-    return names
 
 
 def _variant(condition: str) -> Variant | None:
@@ -293,7 +254,12 @@ def condition_label(condition: str) -> str:
 
 def measure_label(name: str) -> str:
     """Return the name of a measure of an audit on a page."""
-    return _MEASURE_LABELS.get(name) or label(name)
+    return _LABELS.get(name.removesuffix("1")) or label(name)
+
+
+def ratio(result: AuditResult, name: str) -> Estimate | None:
+    """Return kappa, tau or rho by the name that the paper's tables have it under."""
+    return result.ratios.get(name) or result.ratios.get(f"{name}1")
 
 
 def estimate_cell(found: Estimate | None) -> Cell:
@@ -313,18 +279,12 @@ def reference(result: AuditResult) -> Estimate | None:
     return in_order if in_order is not None else _find(result.accuracies, "original")
 
 
-def paper_gain(benchmark: str, model: str, column: str) -> float | None:
-    """Return what the paper prints for a measure or a condition, times 100, or None."""
-    table, name = _COLUMNS[column]
-    return published("tvbench").tables[table].value(model, f"{benchmark}/{name}")
-
-
 def _grid(audits: Sequence[Audit], names: Mapping[Path, str]) -> Grid | None:
     rows = [
         Row(
             f"{result.name}, {names[audit.file]}",
             "run",
-            [estimate_cell(_own(result, column)) for column in _COLUMNS],
+            [estimate_cell(_own(result, column)) for column in PAPER_COLUMNS],
         )
         for audit in audits
         for result in _top(audit)
@@ -333,7 +293,7 @@ def _grid(audits: Sequence[Audit], names: Mapping[Path, str]) -> Grid | None:
         return None
     for benchmark in PAPER_BENCHMARKS:
         for model in PAPER_MODELS:
-            values = [paper_gain(benchmark, model, column) for column in _COLUMNS]
+            values = [paper_value(model, column, benchmark) for column in PAPER_COLUMNS]
             cells = [EMPTY if each is None else Cell(f"{each:.1f}", value=each) for each in values]
             rows.append(Row(f"{benchmark}, {model}", "model", cells))
     return Grid(
@@ -345,7 +305,7 @@ def _grid(audits: Sequence[Audit], names: Mapping[Path, str]) -> Grid | None:
         "frames when it shows several; its rows with a handpicked frame of TVBench are over 200 "
         "questions, and so are their κ and ρ. High κ and τ and low ρ mean that questions need "
         "time. Two rows differ in benchmark, model and questions at once.",
-        [_COLUMN_LABELS.get(name) or measure_label(name) for name in _COLUMNS],
+        [_COLUMN_LABELS.get(name) or measure_label(name) for name in PAPER_COLUMNS],
         rows,
     )
 
@@ -356,7 +316,7 @@ def _own(result: AuditResult, column: str) -> Estimate | None:
         return reference(result)
     if column in _COLUMN_LABELS:
         return _find(result.accuracies, column)
-    return result.ratios.get(column)
+    return ratio(result, column)
 
 
 def _example(audit: Audit, listed: Listed) -> ListedExample:

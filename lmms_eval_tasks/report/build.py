@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timezone
-from importlib.metadata import PackageNotFoundError, version
+from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
@@ -23,6 +23,8 @@ __all__ = ["EXAMPLES", "Report", "build", "guessing", "headline", "verdict"]
 
 EXAMPLES = 12
 """Examples of a task, at most."""
+
+_PACKAGE = "lmms-eval-video-reasoning"
 
 _HEADLINES = (
     ("paired accuracy", None),
@@ -174,7 +176,7 @@ def build(paths: Iterable[Path], *, most_examples: int = EXAMPLES) -> Report:
             for task, of in of_task.items()
         },
         written=datetime.now(timezone.utc).strftime("%Y-%m-%d %H:%M UTC"),
-        by=_by(),
+        by=f"{_PACKAGE} {version(_PACKAGE)}",
         folders=[str(path) for path in paths],
         audit=audit_part(audits, audit_problems, most_examples),
     )
@@ -214,13 +216,6 @@ def _logs(paths: Sequence[Path], audited: bool, problems: list[str]) -> list[Tas
 
 def _has_variants(paths: Sequence[Path]) -> bool:
     return any(is_variant(task) for run in find_runs(paths) for task in run.tasks)
-
-
-def _by() -> str:
-    try:
-        return f"lmms-eval-video-reasoning {version('lmms-eval-video-reasoning')}"
-    except PackageNotFoundError:
-        return "lmms-eval-video-reasoning"
 
 
 def headline(each: TaskNumbers) -> Number | None:

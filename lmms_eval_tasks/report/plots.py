@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import base64
 import io
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-__all__ = ["Gain", "Line", "Plot", "Point", "color", "forest", "frame_sweep", "gains", "marker"]
+__all__ = ["Line", "Plot", "Point", "color", "forest", "frame_sweep", "gains", "marker"]
 
 WIDTH = 4.0
 """Inches; 384 CSS pixels."""
@@ -52,51 +52,34 @@ class Point:
 
 @dataclass(frozen=True)
 class Line:
-    """A row of a plot of accuracies, in percent; a heading if it has no points.
+    """A row of a plot, in percent or times 100; a heading if it has no values.
 
     Attributes:
         label: Name of the row.
         points: One per run.
         chance: Accuracy of guessing, or None.
-        models: Accuracies of a paper's models.
+        models: Values of a paper's models; None for one that the paper does not print.
         human: Accuracies of people, as in the paper.
     """
 
     label: str
     points: Sequence[Point] = ()
     chance: float | None = None
-    models: Sequence[float] = ()
+    models: Sequence[float | None] = ()
     human: Sequence[float] = ()
+
+    @property
+    def printed(self) -> list[float]:
+        """What the paper prints of its models."""
+        return [value for value in self.models if value is not None]
 
     @property
     def words(self) -> str:
         """The row in words."""
-        values = _listed(point.value for point in self.points)
-        if not self.models:
-            return f"{self.label}: {values}"
-        low, high = min(self.models), max(self.models)
-        return f"{self.label}: runs {values}, the paper's models {low:.1f} to {high:.1f}"
-
-
-@dataclass(frozen=True)
-class Gain:
-    """A row of a plot of relative gains, times 100; an end of an interval may be infinite.
-
-    Attributes:
-        label: Name of the row.
-        points: Audited values with their intervals.
-        printed: The paper's values, one for each of its models in order, or None.
-    """
-
-    label: str
-    points: Sequence[Point] = ()
-    printed: Sequence[float | None] = ()
-
-    @property
-    def values(self) -> list[float]:
-        """Everything that the row shows."""
-        printed = [value for value in self.printed if value is not None]
-        return [*(point.value for point in self.points), *printed]
+        said = [", ".join(f"{point.value:.1f}" for point in self.points)] if self.points else []
+        if self.printed:
+            said.append(f"the paper's models {min(self.printed):.1f} to {max(self.printed):.1f}")
+        return f"{self.label}: {', '.join(said)}"
 
 
 @dataclass(frozen=True)
@@ -127,10 +110,6 @@ def color(run: int) -> str:
 def marker(run: int) -> str:
     """Return the marker of a run, by its place in the report."""
     return _MARKERS[run % len(_MARKERS)]
-
-
-def _listed(values: Iterable[float]) -> str:
-    return ", ".join(f"{value:.1f}" for value in values)
 
 
 @contextmanager
@@ -186,18 +165,20 @@ def _spread(points: Sequence[Point], y: float) -> Iterator[tuple[Point, float]]:
         yield point, y + step * (place - last / 2)
 
 
-def _height(row: Line | Gain) -> float:
-    """Height of a row, in rows of one point."""
-    least = 1.35 if isinstance(row, Line) and row.models else 1.0
-    return max(least, 0.45 * len(row.points))
+def _height(rows: Sequence[Line]) -> float:
+    """Height of some rows in inches."""
+    least = [1.35 if row.points and row.models else 1.0 for row in rows]
+    return _ROW * sum(
+        max(one, 0.45 * len(row.points)) for one, row in zip(least, rows, strict=True)
+    )
 
 
-def _rows(axes: Axes, rows: Sequence[Line | Gain], title: str) -> None:
+def _rows(axes: Axes, rows: Sequence[Line], title: str) -> None:
     """Labels the rows and the axis below them."""
     labels = [text if len(text) <= 30 else f"{text[:29]}…" for text in (r.label for r in rows)]
     axes.set_yticks(range(len(rows)), labels)
     for tick, row in zip(axes.get_yticklabels(), rows, strict=True):
-        if isinstance(row, Line) and not row.points:
+        if not row.points and not row.models:
             tick.set_fontweight("bold")
     axes.set_ylim(len(rows) - 0.4, -0.6)
     axes.tick_params(axis="y", length=0)
@@ -213,9 +194,9 @@ def forest(title: str, lines: Sequence[Line]) -> Plot:
 
     Guessing is a dotted tick, a paper's models are bars, people are stars.
     """
-    with _figure(0.62 + _ROW * sum(map(_height, lines))) as (figure, axes):
+    with _figure(0.62 + _height(lines)) as (figure, axes):
         for y, line in enumerate(lines):
-            axes.plot(line.models, [y] * len(line.models), "|", color="#555", markersize=8)
+            axes.plot(line.printed, [y] * len(line.printed), "|", color="#555", markersize=8)
             axes.plot(line.human, [y] * len(line.human), "*", **_PEOPLE)
             if line.chance is not None:
                 axes.plot([line.chance] * 2, [y - 0.45, y + 0.45], **_GUESS)
@@ -269,19 +250,19 @@ _ROOM = 1.6
 """How far an axis of gains extends beyond its values; longer intervals are cut, with an arrow."""
 
 
-def gains(title: str, rows: Sequence[Gain], models: Sequence[str]) -> Plot:
+def gains(title: str, rows: Sequence[Line], models: Sequence[str]) -> Plot:
     """Draw relative gains with their intervals, and hollow marks for a paper's values.
 
     Args:
         title: What the plot shows.
         rows: From top to bottom.
-        models: The paper's models, in the order of the rows' printed values.
+        models: Names of the paper's models, in the order of the rows' values.
     """
     left, right = _limits(rows)
-    with _figure(0.8 + _ROW * sum(map(_height, rows))) as (figure, axes):
+    with _figure(0.8 + _height(rows)) as (figure, axes):
         axes.axvline(0, color="#444", linewidth=0.9)
         for y, row in enumerate(rows):
-            for model, shape, value in zip(models, _PRINTED, row.printed, strict=False):
+            for model, shape, value in zip(models, _PRINTED, row.models, strict=False):
                 if value is not None:
                     axes.plot([value], [y], shape, label=model, **_HOLLOW)
             for point, height in _spread(row.points, y):
@@ -301,14 +282,13 @@ def gains(title: str, rows: Sequence[Gain], models: Sequence[str]) -> Plot:
                 handletextpad=0.2,
                 columnspacing=1.0,
             )
-        words = "; ".join(f"{row.label}: {_listed(row.values)}" for row in rows)
-        return _plot(figure, title, f"Times 100. {words}.")
+        return _plot(figure, title, f"Times 100. {'; '.join(row.words for row in rows)}.")
 
 
-def _limits(rows: Sequence[Gain]) -> tuple[float, float]:
+def _limits(rows: Sequence[Line]) -> tuple[float, float]:
     """Ends of the axis: all values, and the intervals as far as there is room."""
-    values = [value for row in rows for value in row.values]
     points = [point for row in rows for point in row.points]
+    values = [point.value for point in points] + [value for row in rows for value in row.printed]
     ends = [end for point in points for end in (point.low, point.high) if end is not None]
     highest = max([10.0, *(_ROOM * value for value in values)])
     lowest = min([0.0, *(_ROOM * value for value in values)]) - 0.5 * highest

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from video_reasoning.preprocessing.conditions import Condition
+from video_reasoning.tasks.report import facts
 from video_reasoning.tasks.report.build import Report, guessing, headline, verdict
 from video_reasoning.tasks.report.gallery import Example
 from video_reasoning.tasks.report.plots import Line, Plot, Point, forest, frame_sweep
@@ -26,7 +27,6 @@ from video_reasoning.tasks.report.tables import (
 from video_reasoning.tasks.results.numbers import BREAKDOWNS, Number, TaskNumbers
 
 __all__ = [
-    "Problem",
     "Table",
     "answer_rules",
     "common_caption",
@@ -50,6 +50,7 @@ class Table:
         rows: The rows.
         kinds: Per column: "text", "text wide", "bar" or empty; none at all for only numbers.
         places: Per column: the place of the run that it is about; none if it is about none.
+        signatures: What identifies the numbers, to be printed below the table.
     """
 
     corner: str
@@ -57,15 +58,7 @@ class Table:
     rows: Sequence[Row]
     kinds: Sequence[str] = ()
     places: Sequence[int] = ()
-
-
-@dataclass(frozen=True)
-class Problem:
-    """A sentence that readers must know, and the tasks and runs that it is about."""
-
-    sentence: str
-    tasks: Sequence[str]
-    runs: Sequence[str]
+    signatures: Sequence[str] = ()
 
 
 def cells(*texts: str) -> list[Cell]:
@@ -96,17 +89,23 @@ _SUMMARY = {
 def summary(report: Report) -> Table:
     """Make the table of headline numbers, one row for each task of each run."""
     rows = [
-        Row(
-            each.log.task,
-            "",
-            _summary_cells(each),
-            report.name(each),
-            report.place(each),
-            f"task-{each.log.task}",
-        )
+        _run_row(report, each, _summary_cells(each), each.log.task, f"task-{each.log.task}")
         for each in report.found
     ]
-    return Table("Task and run", list(_SUMMARY), rows, list(_SUMMARY.values()))
+    kinds = list(_SUMMARY.values())
+    return Table("Task and run", list(_SUMMARY), rows, kinds, signatures=_signatures(report.found))
+
+
+def _run_row(
+    report: Report, each: TaskNumbers, row: Sequence[Cell], label: str = "", link: str = ""
+) -> Row:
+    return Row(label, "", row, report.name(each), report.place(each), link)
+
+
+def _signatures(runs: Sequence[TaskNumbers]) -> list[str]:
+    """What identifies the numbers of some tasks, each once."""
+    found = [facts.task_facts(each.log).get("signature", "") for each in runs]
+    return list(dict.fromkeys(filter(None, found)))
 
 
 def _summary_cells(each: TaskNumbers) -> list[Cell]:
@@ -127,8 +126,8 @@ def _called(number: Number) -> str:
     return label(number.name) if number.name in LABELS else number.name
 
 
-def problems(report: Report) -> list[Problem]:
-    """Gather what readers must know; tasks and runs with the same sentence are one entry."""
+def problems(report: Report) -> list[tuple[str, tuple[str, ...], list[str]]]:
+    """Gather sentences that readers must know, with the runs and the tasks that they are about."""
     runs: dict[tuple[str, str], list[str]] = {}
     for task, entries in report.problems.items():
         for name, sentence in entries:
@@ -136,7 +135,7 @@ def problems(report: Report) -> list[Problem]:
     tasks: dict[tuple[str, tuple[str, ...]], list[str]] = {}
     for (task, sentence), names in runs.items():
         tasks.setdefault((sentence, tuple(names)), []).append(task)
-    return [Problem(sentence, of, names) for (sentence, names), of in tasks.items()]
+    return [(*key, of) for key, of in tasks.items()]
 
 
 # The papers' tables
@@ -223,16 +222,10 @@ def counts(report: Report, runs: Sequence[TaskNumbers]) -> Table:
         if any(each.counts.get(key) or (key in _ALWAYS and key in each.counts) for each in runs)
     ]
     rows = [
-        Row(
-            "",
-            "",
-            cells(*(count(each.counts.get(key)) for key in used)),
-            report.name(each),
-            report.place(each),
-        )
+        _run_row(report, each, cells(*(count(each.counts.get(key)) for key in used)))
         for each in runs
     ]
-    return Table("Items", [_COUNTS[key] for key in used], rows)
+    return Table("Items", [_COUNTS[key] for key in used], rows, signatures=_signatures(runs))
 
 
 def plots(report: Report, runs: Sequence[TaskNumbers]) -> list[Plot]:
@@ -385,7 +378,8 @@ def _per_run(
     report: Report, runs: Sequence[TaskNumbers], corner: str, rows: Sequence[Row], kind: str = ""
 ) -> Table:
     names = [report.name(each) for each in runs]
-    return Table(corner, names, rows, [kind] * len(runs), [report.place(each) for each in runs])
+    places = [report.place(each) for each in runs]
+    return Table(corner, names, rows, [kind] * len(runs), places, _signatures(runs))
 
 
 _NUMBERS = {
@@ -417,7 +411,8 @@ def numbers(each: TaskNumbers) -> Table:
             number.method,
         )
         rows.append(Row(_called(number), "", texts))
-    return Table("Number", list(_NUMBERS), rows, list(_NUMBERS.values()))
+    kinds = list(_NUMBERS.values())
+    return Table("Number", list(_NUMBERS), rows, kinds, signatures=_signatures([each]))
 
 
 def common_caption(chosen: Sequence[Example]) -> str:

@@ -31,7 +31,7 @@ from video_reasoning.tasks.report.audits import PAPER_BENCHMARKS, condition_labe
 from video_reasoning.tasks.report.build import build
 from video_reasoning.tasks.report.markdown import markdown
 from video_reasoning.tasks.report.page import page
-from video_reasoning.tasks.report.plots import Gain, Point, gains
+from video_reasoning.tasks.report.plots import Line, Point, gains
 from video_reasoning.tasks.results.compare import compare
 from video_reasoning.tasks.results.items import ReportError, gather
 
@@ -408,8 +408,8 @@ def test_gains_beyond_the_axis_have_an_arrow() -> None:
     plot = gains(
         "gain",
         [
-            Gain("open <b>", [Point(0, 20.0, -5.0, math.inf), Point(1, 900.0, 30.0, 4000.0)]),
-            Gain("paper", (), [None, -9.7]),
+            Line("open <b>", [Point(0, 20.0, -5.0, math.inf), Point(1, 900.0, 30.0, 4000.0)]),
+            Line("paper", models=[None, -9.7]),
         ],
         ("GPT-4o", "Qwen2-VL-72B"),
     )
