@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timezone
+from functools import cached_property
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
@@ -47,7 +48,7 @@ class Report:
         found: Numbers of each task of each run, tasks of one name next to each other.
         names: Run -> its short name, in the order of the colors.
         grids: The papers' tables with the runs in them.
-        problems: Task -> what a reader must know before its numbers, with the run's name.
+        problems: Task, run and a sentence that a reader must know before their numbers.
         examples: Task -> chosen questions.
         written: When the report was written, in UTC.
         by: Name and version of the package that wrote it.
@@ -59,7 +60,7 @@ class Report:
     found: Sequence[TaskNumbers]
     names: Mapping[RunKey, str]
     grids: Sequence[Grid]
-    problems: Mapping[str, Sequence[tuple[str, str]]]
+    problems: Sequence[tuple[str, str, str]]
     examples: Mapping[str, Sequence[Example]]
     written: str
     by: str
@@ -79,6 +80,16 @@ class Report:
     def logs(self) -> list[TaskLog]:
         """The logs of all tasks."""
         return [each.log for each in self.found]
+
+    @cached_property
+    def asked(self) -> dict[Path, dict[str, str]]:
+        """A task's sample log -> how the task was asked."""
+        return {log.log: facts.task_facts(log) for log in self.logs}
+
+    def signatures(self, found: Sequence[TaskNumbers]) -> list[str]:
+        """Return what identifies the numbers of some tasks, each once."""
+        lines = [self.asked[each.log.log].get("signature", "") for each in found]
+        return list(dict.fromkeys(filter(None, lines)))
 
     @property
     def runs(self) -> list[tuple[str, dict[str, str], list[TaskNumbers]]]:
@@ -129,11 +140,10 @@ class Report:
             "stores": self.stores,
             "problems": [
                 {"task": task, "run": name, "problem": sentence}
-                for task, entries in self.problems.items()
-                for name, sentence in entries
+                for task, name, sentence in self.problems
             ],
             "tasks": [
-                {"name": self.name(each), **each.as_json(), "asked": facts.task_facts(each.log)}
+                {"name": self.name(each), **each.as_json(), "asked": self.asked[each.log.log]}
                 for each in self.found
             ],
             "tables": [grid.as_json() for grid in [*grids, *self.grids]],
@@ -162,15 +172,15 @@ def build(paths: Iterable[Path], *, most_examples: int = EXAMPLES) -> Report:
     of_task: dict[str, list[TaskLog]] = {}
     for log in logs:
         of_task.setdefault(log.task, []).append(log)
-    said: dict[str, list[tuple[str, str]]] = {}
-    for each in found:
-        for sentence in facts.problems(each):
-            said.setdefault(each.log.task, []).append((names[run_key(each.log.run)], sentence))
     return Report(
         found=found,
         names=names,
         grids=paper_tables(found, names),
-        problems=said,
+        problems=[
+            (each.log.task, names[run_key(each.log.run)], sentence)
+            for each in found
+            for sentence in facts.problems(each)
+        ],
         examples={
             task: examples(of, len(of_task), most_examples) if most_examples else []
             for task, of in of_task.items()

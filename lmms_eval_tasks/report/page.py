@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
-from video_reasoning.tasks.report import audit_sections, audits, facts, sections
+from video_reasoning.tasks.report import audit_sections, audits, sections
 from video_reasoning.tasks.report.build import Report
 from video_reasoning.tasks.report.plots import color
 from video_reasoning.tasks.report.tables import label
@@ -59,7 +59,6 @@ def environment(finalize: Callable[[object], object] | None = None) -> Environme
         benchmark_titles=_BENCHMARKS,
         color=color,
         count=sections.count,
-        facts=facts,
         label=label,
         sections=sections,
         sign=lambda place: _SIGNS[place % len(_SIGNS)],

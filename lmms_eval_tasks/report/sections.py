@@ -10,7 +10,6 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from video_reasoning.preprocessing.conditions import Condition
-from video_reasoning.tasks.report import facts
 from video_reasoning.tasks.report.build import Report, guessing, headline, verdict
 from video_reasoning.tasks.report.gallery import Example
 from video_reasoning.tasks.report.plots import Line, Plot, Point, forest, frame_sweep
@@ -50,7 +49,6 @@ class Table:
         rows: The rows.
         kinds: Per column: "text", "text wide", "bar" or empty; none at all for only numbers.
         places: Per column: the place of the run that it is about; none if it is about none.
-        signatures: What identifies the numbers, to be printed below the table.
     """
 
     corner: str
@@ -58,7 +56,6 @@ class Table:
     rows: Sequence[Row]
     kinds: Sequence[str] = ()
     places: Sequence[int] = ()
-    signatures: Sequence[str] = ()
 
 
 def cells(*texts: str) -> list[Cell]:
@@ -92,20 +89,13 @@ def summary(report: Report) -> Table:
         _run_row(report, each, _summary_cells(each), each.log.task, f"task-{each.log.task}")
         for each in report.found
     ]
-    kinds = list(_SUMMARY.values())
-    return Table("Task and run", list(_SUMMARY), rows, kinds, signatures=_signatures(report.found))
+    return Table("Task and run", list(_SUMMARY), rows, list(_SUMMARY.values()))
 
 
 def _run_row(
     report: Report, each: TaskNumbers, row: Sequence[Cell], label: str = "", link: str = ""
 ) -> Row:
     return Row(label, "", row, report.name(each), report.place(each), link)
-
-
-def _signatures(runs: Sequence[TaskNumbers]) -> list[str]:
-    """What identifies the numbers of some tasks, each once."""
-    found = [facts.task_facts(each.log).get("signature", "") for each in runs]
-    return list(dict.fromkeys(filter(None, found)))
 
 
 def _summary_cells(each: TaskNumbers) -> list[Cell]:
@@ -129,9 +119,8 @@ def _called(number: Number) -> str:
 def problems(report: Report) -> list[tuple[str, tuple[str, ...], list[str]]]:
     """Gather sentences that readers must know, with the runs and the tasks that they are about."""
     runs: dict[tuple[str, str], list[str]] = {}
-    for task, entries in report.problems.items():
-        for name, sentence in entries:
-            runs.setdefault((task, sentence), []).append(name)
+    for task, name, sentence in report.problems:
+        runs.setdefault((task, sentence), []).append(name)
     tasks: dict[tuple[str, tuple[str, ...]], list[str]] = {}
     for (task, sentence), names in runs.items():
         tasks.setdefault((sentence, tuple(names)), []).append(task)
@@ -225,7 +214,7 @@ def counts(report: Report, runs: Sequence[TaskNumbers]) -> Table:
         _run_row(report, each, cells(*(count(each.counts.get(key)) for key in used)))
         for each in runs
     ]
-    return Table("Items", [_COUNTS[key] for key in used], rows, signatures=_signatures(runs))
+    return Table("Items", [_COUNTS[key] for key in used], rows)
 
 
 def plots(report: Report, runs: Sequence[TaskNumbers]) -> list[Plot]:
@@ -378,8 +367,7 @@ def _per_run(
     report: Report, runs: Sequence[TaskNumbers], corner: str, rows: Sequence[Row], kind: str = ""
 ) -> Table:
     names = [report.name(each) for each in runs]
-    places = [report.place(each) for each in runs]
-    return Table(corner, names, rows, [kind] * len(runs), places, _signatures(runs))
+    return Table(corner, names, rows, [kind] * len(runs), [report.place(each) for each in runs])
 
 
 _NUMBERS = {
@@ -411,8 +399,7 @@ def numbers(each: TaskNumbers) -> Table:
             number.method,
         )
         rows.append(Row(_called(number), "", texts))
-    kinds = list(_NUMBERS.values())
-    return Table("Number", list(_NUMBERS), rows, kinds, signatures=_signatures([each]))
+    return Table("Number", list(_NUMBERS), rows, list(_NUMBERS.values()))
 
 
 def common_caption(chosen: Sequence[Example]) -> str:
