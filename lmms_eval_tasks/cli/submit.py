@@ -36,9 +36,7 @@ def _help(format_: type[Format]) -> str:
     return (inspect.getdoc(format_) or "").partition("\n\nAttributes:")[0]
 
 
-def _command(
-    benchmark: str, splits: Sequence[str], format_: type[Format]
-) -> Callable[..., None]:
+def _command(benchmark: str, splits: Sequence[str], format_: type[Format]) -> Callable[..., None]:
     """A subcommand with the common options and, as more of them, the format's own fields."""
 
     def command(
@@ -57,7 +55,9 @@ def _command(
         ] = None,
         allow_incomplete: Annotated[
             bool,
-            typer.Option("--allow-incomplete", help="Write the file even if questions are lacking."),
+            typer.Option(
+                "--allow-incomplete", help="Write the file even if questions are lacking."
+            ),
         ] = False,
         **options: Any,
     ) -> None:

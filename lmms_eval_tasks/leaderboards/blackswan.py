@@ -74,7 +74,9 @@ class BlackSwan(Format):
         answers = read_submission(file)
         if not isinstance(answers, dict):
             raise SubmissionError(f"{file} is not a JSON object, question id -> option index.")
-        questions = {str(row["question_id"]): row for row in key.values() if row["task"].endswith("_mcq")}
+        questions = {
+            str(row["question_id"]): row for row in key.values() if row["task"].endswith("_mcq")
+        }
         known = answered(file, answers, questions)
         right = [answer == ord(question["answer"]) - ord("A") for question, answer in known]
         scores = {"accuracy": accuracy(right)}

@@ -8,10 +8,10 @@ that was not asked.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 from video_reasoning.tasks.benchmarks import BENCHMARKS
 from video_reasoning.tasks.errors import StoreError, UserError
@@ -203,9 +203,7 @@ def _add(
         raise StoreError(log.problem)
     if log.odd.count:
         raise SubmissionError(f"{log.odd.sentence(log.log)} Run {log.task} again.")
-    asked = {
-        id_: row for id_, row in log.questions.items() if not kinds or row["task"] in kinds
-    }
+    asked = {id_: row for id_, row in log.questions.items() if not kinds or row["task"] in kinds}
     strangers = [item.id for item in log.items if item.id not in asked]
     if strangers:
         raise SubmissionError(

@@ -29,8 +29,6 @@ _SHOWN = 5
 _FEW_VIDEOS = 10
 _SCALES = {"llm_match": 1.0, "clip_score": 1.0}
 """Factor with which a measure is printed; 100 for all that are shares."""
-_SPANS = {"llm_match": 4.0, "clip_score": 2.0}
-"""Largest possible difference of a measure; 1 for all that are shares."""
 
 Key = tuple[str, str]
 Both = tuple[Item, Item]
@@ -257,7 +255,7 @@ def _paired(pair: _Pair, shared: Sequence[Both]) -> list[Comparison]:
     if not all("qid" in one.groups for one, _ in shared):
         return []
     ids = [one.groups["qid"] for one, _ in shared]
-    firsts = {qid: both for qid, both in zip(reversed(ids), reversed(shared), strict=True)}
+    firsts = dict(zip(reversed(ids), reversed(shared), strict=True))
     counts = Counter(ids)
     whole = {qid: firsts[qid] for qid in dict.fromkeys(ids) if counts[qid] == 2}
     scores_a = complete_groups(ids, [one.score for one, _ in shared], variants=2)
@@ -290,11 +288,13 @@ class _Pair:
         ]
         a, b = [x for *_, x, _ in both], [y for *_, y in both]
         videos = [one.video for one, *_ in both]
-        estimate = difference_interval(a, b, videos, span=_SPANS.get(measure, 1.0), level=LEVEL)
+        estimate = difference_interval(a, b, videos, level=LEVEL)
         binary = measure not in GENERATION
         test = mcnemar(a, b) if binary else None
         p = test.p_exact if test and both and len(set(videos)) == len(videos) else None
-        different = (p < 1 - LEVEL if p is not None else _leaves_out_zero(estimate)) if both else None
+        different = (
+            (p < 1 - LEVEL if p is not None else _leaves_out_zero(estimate)) if both else None
+        )
         mean_a, mean_b = _finite(mean(a)), _finite(mean(b))
         return Comparison(
             task=self.name,

@@ -232,7 +232,9 @@ def read_task(
     except StoreError as error:
         log.problem = str(error)
     _read_items(log)
-    if log.changed and check:  # what else looks the same may have other videos: the store is another one
+    if (
+        log.changed and check
+    ):  # what else looks the same may have other videos: the store is another one
         log.questions, log.items, log.odd = {}, [], OddLines()
         _read_items(log)
     return log

@@ -144,7 +144,7 @@ class Sample:
     values: Mapping[str, Any]
 
     def group(self, name: str) -> str:
-        """Return a key such as `qid` or `difficulty` of the metrics' items, empty if none has it."""
+        """Return a key such as `qid` of the metrics' items, empty if none has it."""
         return _first(self.values, name)
 
 
@@ -252,7 +252,9 @@ def _newest(runs: Sequence[Run]) -> list[Run]:
     ordered = sorted(runs, key=lambda run: run.date)
     newest = {key(run, task): run for run in ordered for task in run.tasks}
     kept = [
-        replace(run, tasks={t: result for t, result in run.tasks.items() if newest[key(run, t)] is run})
+        replace(
+            run, tasks={t: result for t, result in run.tasks.items() if newest[key(run, t)] is run}
+        )
         for run in runs
     ]
     return [run for run in kept if run.tasks]

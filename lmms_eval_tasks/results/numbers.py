@@ -19,10 +19,12 @@ from video_reasoning.metrics.paired import (
 from video_reasoning.metrics.principles import CONDITIONS, GAINS
 from video_reasoning.tasks.results.items import GENERATION, Item, TaskLog
 from video_reasoning.tasks.results.principles import evaluate_items
+from video_reasoning.tasks.results.signature import signature
 
 __all__ = [
     "BREAKDOWNS",
     "LEVEL",
+    "RATIOS",
     "UNITS",
     "Number",
     "TaskNumbers",
@@ -44,6 +46,8 @@ BREAKDOWNS = (
     "zoom",
     "first_person",
 )
+
+RATIOS = tuple(GAINS)
 
 UNITS: Mapping[str, str] = {"llm_match": "1..5", "clip_score": "-1..1"}
 """Units of the generation metrics that are not shares."""
@@ -133,6 +137,7 @@ class TaskNumbers:
         log = self.log
         return {
             "task": log.task,
+            "signature": signature(log),
             "benchmark": log.benchmark,
             "split": log.split,
             "model": log.run.label,
@@ -247,9 +252,7 @@ def _accuracies(found: TaskNumbers, items: Sequence[Item], condition: str) -> No
         _add(found, "accuracy", accuracy_of(part), harness, group=group, condition=condition)
 
 
-def _add(
-    found: TaskNumbers, name: str, estimate: Estimate, harness: str = "", **more: Any
-) -> None:
+def _add(found: TaskNumbers, name: str, estimate: Estimate, harness: str = "", **more: Any) -> None:
     """Add a number, with the harness's own value of that metric where it has one."""
     own = found.log.result.metrics.get(harness)
     found.numbers.append(number_of(found.log, name, estimate, harness=own, **more))

@@ -32,6 +32,7 @@ from video_reasoning.tasks.errors import UserError
 from video_reasoning.tasks.llm import extractor
 from video_reasoning.tasks.results.items import Item, TaskLog, read_task
 from video_reasoning.tasks.results.logs import Run, find_runs
+from video_reasoning.tasks.results.signature import signature
 from video_reasoning.tasks.store.picks import PicksError, is_automatic, read_installed
 from video_reasoning.tasks.tvbench.principles import PRINCIPLES
 
@@ -150,6 +151,7 @@ class PrinciplesRun:
             "model_args": self.run.model_args,
             "date": self.run.date,
             "folder": str(self.run.folder),
+            "signature": signature(self.log),
             "annotators": dict(self.annotators),
             "automatic_picks": self.automatic,
             "llm_extracted": self.llm_extracted,
@@ -331,7 +333,7 @@ def render(found: PrinciplesRun) -> Group:
         table.add_section()
     who = ", ".join(f"{name} ({count:,})" for name, count in found.annotators.items())
     picked_by = f"Handpicked frames by: {who}." if who else "Handpicked frames: none known."
-    lines = [*map(_counts, found.parts), picked_by, *found.notes]
+    lines = [signature(found.log), *map(_counts, found.parts), picked_by, *found.notes]
     return Group(table, *map(Text, lines))
 
 
