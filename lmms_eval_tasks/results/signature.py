@@ -18,7 +18,8 @@ def signature(log: TaskLog, condition: str = "") -> str:
     """Return one line that identifies the numbers of a logged task.
 
     Task, version and prompt, frame condition and its seed, what read the responses ("rules", or
-    the language model that helped), and the beginning of the SHA-256 of the questions, such as
+    the language model that helped), and the digest of the store that the run recorded (for older
+    runs that of the questions), such as
     `tvbench_tomato_principles|v1.0|ordered16|seed0|rules|store 3f2a91`.
 
     Args:
@@ -34,7 +35,10 @@ def signature(log: TaskLog, condition: str = "") -> str:
         if item.rule.startswith(extractor.FOUND)
     }
     shown = condition or "+".join(name for name in log.conditions() if name)
-    store = digest(log.questions_file)[:6] if log.questions_file and not log.changed else "unknown"
+    shown = shown or str(log.result.config.get("dataset_name") or "")
+    store = str(metadata.get("store") or "")
+    if not store and log.questions_file and not log.changed:
+        store = digest(log.questions_file)
     parts = [
         log.task,
         f"v{version}" if version not in (None, "") else "no version",
@@ -42,7 +46,7 @@ def signature(log: TaskLog, condition: str = "") -> str:
         shown,
         f"seed{metadata.get('seed', 0)}" if shown else "",
         "+".join(["rules", *sorted(models)]),
-        f"store {store}",
+        f"store {store[:6] or 'unknown'}",
     ]
     return "|".join(part for part in parts if part)
 
