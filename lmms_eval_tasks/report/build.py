@@ -20,7 +20,7 @@ from video_reasoning.tasks.results.items import ReportError, TaskLog, gather
 from video_reasoning.tasks.results.logs import find_runs
 from video_reasoning.tasks.results.numbers import LEVEL, Number, TaskNumbers, measure
 
-__all__ = ["EXAMPLES", "Report", "build", "guessing", "headline", "verdict"]
+__all__ = ["EXAMPLES", "Report", "build", "chance_of", "headline", "verdict"]
 
 EXAMPLES = 12
 """Examples of a task, at most."""
@@ -209,7 +209,7 @@ def _logs(paths: Sequence[Path], audited: bool, problems: list[str]) -> list[Tas
             raise ReportError(" ".join(problems) or f"There is no {RESULT} to report on.")
         return []
     try:
-        logs = gather(logged, variants=False)
+        logs = gather(logged, leave_out=is_variant)
     except ReportError:
         if audited:
             return []
@@ -237,7 +237,7 @@ def headline(each: TaskNumbers) -> Number | None:
     return None
 
 
-def guessing(each: TaskNumbers, name: str) -> float | None:
+def chance_of(each: TaskNumbers, name: str) -> float | None:
     """Return what guessing gives for a number of a task: 0 to 1, or None if unknown."""
     return each.chance_paired if name == "paired accuracy" else each.chance
 
@@ -246,7 +246,7 @@ def verdict(each: TaskNumbers, number: Number | None) -> str:
     """Compare a headline number with guessing, in a few words."""
     if number is None or number.value is None:
         return "nothing scored"
-    chance = guessing(each, number.name)
+    chance = chance_of(each, number.name)
     if chance is None or number.low is None or number.high is None:
         return ""
     if number.low > chance:

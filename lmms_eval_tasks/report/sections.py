@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from video_reasoning.preprocessing.conditions import Condition
-from video_reasoning.tasks.report.build import Report, guessing, headline, verdict
+from video_reasoning.tasks.report.build import Report, chance_of, headline, verdict
 from video_reasoning.tasks.report.gallery import Example
 from video_reasoning.tasks.report.plots import Line, Plot, Point, forest, frame_sweep
 from video_reasoning.tasks.report.tables import (
@@ -105,7 +105,7 @@ def _summary_cells(each: TaskNumbers) -> list[Cell]:
         name = _called(number)
         name += f", {label(number.condition).lower()}" if number.condition else ""
         value = Cell(shown(number, number.value), interval(number))
-        chance = guessing(each, number.name)
+        chance = chance_of(each, number.name)
     kept = [each.counts.get(key) for key in ("items", "unparsed", "missing", "skipped rows")]
     scored = count(number.n if number else 0)
     texts = cells(percent(chance), verdict(each, number), scored, *map(count, kept))
@@ -260,7 +260,7 @@ def _breakdowns(
             if number.name == name and number.condition == condition and len(number.group) <= 1:
                 key = next(iter(number.group.items()), ("", ""))
                 found.setdefault(key, []).append(number)
-    chances = [guessing(each, name) for each in runs if each.find(name, None, condition)]
+    chances = [chance_of(each, name) for each in runs if each.find(name, None, condition)]
     lines = []
     for breakdown in ("", "task", *BREAKDOWNS):
         chance = chances[-1] if chances and not breakdown else None
