@@ -9,8 +9,7 @@ import math
 from collections.abc import Mapping
 
 from video_reasoning.metrics.intervals import Estimate
-from video_reasoning.tasks.audit.evaluate import AuditResult
-from video_reasoning.tasks.audit.result import Audit
+from video_reasoning.tasks.audit.result import Audit, AuditResult
 from video_reasoning.tasks.report.audits import (
     MEASURES,
     PAPER_BENCHMARKS,

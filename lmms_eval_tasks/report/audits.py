@@ -18,10 +18,15 @@ from video_reasoning.metrics.principles import format_ratio
 from video_reasoning.metrics.published import published
 from video_reasoning.preprocessing.conditions import Condition
 from video_reasoning.preprocessing.video import VideoError
-from video_reasoning.tasks.audit.evaluate import AuditResult
-from video_reasoning.tasks.audit.output import RESULT
-from video_reasoning.tasks.audit.result import Audit, Listed, read_audit, read_listed
-from video_reasoning.tasks.audit.variants import AuditError
+from video_reasoning.tasks.audit.result import (
+    RESULT,
+    Audit,
+    AuditResult,
+    Finding,
+    read_audit,
+    read_findings,
+)
+from video_reasoning.tasks.audit.variants import AuditError, condition_label, known, measure_label
 from video_reasoning.tasks.report.gallery import (
     LEAST_PER_TASK,
     MOST_ON_PAGE,
@@ -29,7 +34,7 @@ from video_reasoning.tasks.report.gallery import (
     Frame,
     frames_with,
 )
-from video_reasoning.tasks.report.tables import EMPTY, Cell, Grid, Row, label
+from video_reasoning.tasks.report.tables import EMPTY, Cell, Grid, Row
 from video_reasoning.tasks.results.principles import PAPER_MODELS
 
 __all__ = [
@@ -55,15 +60,6 @@ MEASURES = ("kappa_random1", "kappa_handpicked1", "tau", "rho")
 PAPER_BENCHMARKS = ("VITATECS", "MVBench", "TempCompass", "ReXTime", "TVBench")
 """The benchmarks of the paper's tables 1 to 4, in their order."""
 
-_MEASURE_LABELS = {
-    "kappa_random1": "κ (random frame)",
-    "kappa_last1": "κ (last frame)",
-    "kappa_handpicked1": "κ (handpicked frame)",
-    "kappa_blind": "κ (no frame)",
-    "tau": "τ (order)",
-    "rho": "ρ (disparity)",
-}
-
 # What a column shows: a kind of condition or a measure, and the paper's table and column of it.
 _COLUMNS = (
     ("random", "multi_frame_gain_random", "acc_1"),
@@ -81,7 +77,6 @@ _COLUMN_LABELS = {
     "shuffled": "several, shuffled",
     "ordered": "several, in order",
 }
-_SINGLES = {"random1": "the random frame", "last1": "the last frame"}
 
 _KEPT = 400
 """Letters shown of a response."""
@@ -100,7 +95,7 @@ class ListedExample:
         caption: what they are.
     """
 
-    listed: Listed
+    listed: Finding
     singles: Sequence[Frame] = ()
     frames: Sequence[Frame] = ()
     caption: str = ""
@@ -215,7 +210,7 @@ def audit_part(
     examples: dict[tuple[Path, str], Sequence[ListedExample]] = {}
     counts: dict[tuple[Path, str], int] = {}
     for audit in audits:
-        listed, of_task, odd = read_listed(audit.folder, most)
+        listed, of_task, odd = read_findings(audit.folder, most)
         counts.update({(audit.file, task): count for task, count in of_task.items()})
         for task, questions in listed.items():
             if most_examples:
@@ -248,27 +243,9 @@ def _names(audits: Sequence[Audit]) -> dict[Path, str]:
 
 
 def kind_of(condition: str) -> str:
-    """A condition's name without its number: ``ordered16`` -> ``ordered``."""
-    return condition.rstrip("0123456789")
-
-
-def condition_label(condition: str) -> str:
-    """How a page calls a condition of an audit."""
-    kind = kind_of(condition)
-    number = condition[len(kind) :]
-    return {
-        "original": "as the task shows it",
-        "blind": "no frame",
-        "last": "last frame",
-        "ordered": f"{number} in order",
-        "shuffled": f"{number} shuffled",
-        "reordered": "options reordered" + (f" ({number})" if number else ""),
-    }.get(kind) or label(condition)
-
-
-def measure_label(name: str) -> str:
-    """How a page calls a measure of an audit."""
-    return _MEASURE_LABELS.get(name) or label(name)
+    """A condition's kind: ``ordered16`` -> ``ordered``; empty for a name not known here."""
+    variant = known(condition)
+    return variant.kind if variant else ""
 
 
 def text_of(found: Estimate) -> tuple[str, str]:
@@ -348,7 +325,7 @@ def _own_cell(result: AuditResult, column: str) -> Cell:
     return Cell(text, detail, value=None if math.isnan(found.value) else 100 * found.value)
 
 
-def _example(audit: Audit, listed: Listed) -> ListedExample:
+def _example(audit: Audit, listed: Finding) -> ListedExample:
     """The question with pictures of its video, where that can be found."""
     listed = replace(
         listed,
@@ -364,9 +341,10 @@ def _example(audit: Audit, listed: Listed) -> ListedExample:
     # Which single frame was shown can be told where the whole of one video was to choose from.
     singles = {}
     if listed.shape == "1 video":
-        for name, words in _SINGLES.items():
-            if listed.scores.get(name) is not None:
-                singles[words] = Condition.parse(name, audit.seed)
+        for name, score in listed.scores.items():
+            shown = known(name)
+            if score is not None and shown and shown.role == "frame" and not shown.partial:
+                singles[f"the {shown.unnumbered}"] = Condition.parse(name, audit.seed)
     try:
         alone, frames = frames_with(path, singles, listed.key, SAMPLED)
     except (VideoError, OSError, ValueError) as error:

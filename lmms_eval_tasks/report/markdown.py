@@ -9,8 +9,7 @@ import math
 import re
 from collections.abc import Iterable, Sequence
 
-from video_reasoning.tasks.audit.evaluate import AuditResult
-from video_reasoning.tasks.audit.result import QUESTIONS, Audit
+from video_reasoning.tasks.audit.result import QUESTIONS, Audit, AuditResult
 from video_reasoning.tasks.report import facts
 from video_reasoning.tasks.report.audits import (
     AuditPart,
