@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import multiprocessing
+import os
 from collections.abc import Callable
 from pathlib import Path
 
@@ -12,8 +13,8 @@ import pytest
 
 from tests.preprocessing.conftest import numbered_frame, read_number, write_video
 from video_reasoning.preprocessing import clips as clips_module
-from video_reasoning.preprocessing import frames
-from video_reasoning.preprocessing.clips import Request, clip_for, make_conditions
+from video_reasoning.preprocessing import files, frames
+from video_reasoning.preprocessing.clips import Request, clip_for, find_clip, make_conditions
 from video_reasoning.preprocessing.conditions import Condition, condition_indices
 from video_reasoning.preprocessing.sampling import random_index, shuffled_order, uniform_indices
 from video_reasoning.preprocessing.video import VideoError, verify
@@ -167,6 +168,67 @@ def test_made_once(numbered: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPat
     copy.write_bytes(numbered.read_bytes())
     assert make_conditions(copy, request_all(), tmp_path) == first
     assert {path: path.stat().st_mtime_ns for path in tmp_path.iterdir()} == stamps
+
+
+def test_a_clip_that_is_there_is_found_by_its_name(
+    numbered: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    source, folder = tmp_path / "v.mp4", tmp_path / "clips"
+    source.write_bytes(numbered.read_bytes())
+    monkeypatch.setattr(files, "_SETTLED_NS", 0)
+    conditions = [condition for condition, _, _ in request_all()]
+
+    def ask() -> list[Path | None]:
+        return [clip_for(source, each, "q", folder, pick=37) for each in conditions]
+
+    first = clip_for(source, conditions[0], "q", folder, pick=37, together=conditions)
+    made = ask()
+    assert made[0] == first and made[-1] is None
+    # Another process: nothing is kept in memory, and the video must not be opened.
+    files._content_id.cache_clear()
+    for module, name in ((files, "content_id"), (clips_module, "NumberedFrames")):
+        monkeypatch.setattr(module, name, None)
+    assert ask() == made
+
+
+@pytest.mark.parametrize("restart", [False, True])
+def test_a_changed_video_has_another_clip(
+    tmp_path: Path, restart: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(files, "_SETTLED_NS", 0)
+    condition = Condition.parse("last1")
+    source = write_video(tmp_path / "v.mp4", 12)
+    (tmp_path / "clips").mkdir()
+    before = clip_for(source, condition, "q", tmp_path / "clips")
+    assert before is not None and len(list((tmp_path / "clips").glob(".*.id"))) == 1
+    status = source.stat()
+    changed = bytearray(write_video(tmp_path / "w.mp4", 12, first=40).read_bytes())
+    source.write_bytes(bytes(changed[: status.st_size]).ljust(status.st_size, b"\0"))
+    os.utime(source, ns=(status.st_atime_ns, status.st_mtime_ns))  # as some tools of copying do
+    assert source.stat().st_size == status.st_size
+    if restart:
+        files._content_id.cache_clear()
+    assert find_clip(source, condition, "q", tmp_path / "clips") is None
+
+
+@pytest.mark.parametrize("spoiled", ["", "12 ", "x" * 200, "\xff"])
+def test_a_spoiled_note_is_not_believed(
+    numbered: Path, tmp_path: Path, spoiled: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(files, "_SETTLED_NS", 0)
+    expected = files.content_id(numbered)
+    assert files.noted_content_id(numbered, [tmp_path], write=True) == expected
+    [note] = tmp_path.iterdir()
+    for text in (spoiled, note.read_text()[:-1]):
+        note.write_text(text, encoding="latin-1")
+        assert files.noted_content_id(numbered, [tmp_path]) == expected
+
+
+def test_a_file_changed_a_moment_ago_is_not_noted(tmp_path: Path) -> None:
+    source = tmp_path / "v.mp4"
+    source.write_bytes(b"new")
+    files.noted_content_id(source, [tmp_path], write=True)
+    assert list(tmp_path.iterdir()) == [source]
 
 
 def test_one_decode_makes_all(
