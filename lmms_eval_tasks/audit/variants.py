@@ -132,10 +132,8 @@ def parse(text: str, frames: int = FRAMES, seed: int = 0) -> Variant:
         order = int(match[1] or 1)
         name = "reordered" if order == 1 else name
         return Variant(name, Condition("ordered", frames, seed), order)
-    if name in ("ordered", "shuffled"):
-        name += str(frames)
     try:
-        condition = Condition.parse(name, seed)
+        condition = Condition.parse(name, seed, frames)
     except ValueError:
         raise AuditError(
             f"'{text}' is not a condition of an audit; known are ordered, shuffled (both also with "
