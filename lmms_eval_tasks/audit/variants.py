@@ -6,7 +6,6 @@ options in another order.
 """
 
 # Greek letters as the papers print them:
-# ruff: noqa: RUF001
 
 from __future__ import annotations
 
@@ -15,6 +14,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
+from video_reasoning.metrics.principles import LABELS
 from video_reasoning.preprocessing.conditions import Condition
 from video_reasoning.tasks.errors import UserError
 
@@ -188,8 +188,7 @@ def condition_label(name: str) -> str:
 def measure_label(name: str) -> str:
     """What a report calls a measure, e.g. ``κ (random frame)`` for ``kappa_random1``."""
     variant = known(name.removeprefix("kappa_"))
-    fixed = {"tau": "τ (order)", "rho": "ρ (disparity)"}
-    return f"κ ({variant.unnumbered})" if variant else fixed.get(name, name)
+    return f"κ ({variant.unnumbered})" if variant else LABELS.get(name, name)
 
 
 def variant_task(stem: str, variant: Variant) -> str:

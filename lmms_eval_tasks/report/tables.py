@@ -8,7 +8,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
-from typing import Any
+from typing import Any, TypeVar
 
 from video_reasoning.metrics.principles import format_ratio
 from video_reasoning.metrics.published import Table, published
@@ -16,9 +16,10 @@ from video_reasoning.tasks.results.items import Item, TaskLog
 from video_reasoning.tasks.results.logs import Run
 from video_reasoning.tasks.results.numbers import RATIOS, Number, TaskNumbers, share
 
-__all__ = ["Cell", "Grid", "Row", "paper_tables", "run_key", "run_names"]
+__all__ = ["Cell", "Grid", "Row", "distinct", "paper_tables", "run_key", "run_names"]
 
 RunKey = tuple[str, str]
+Key = TypeVar("Key")
 
 LABELS: Mapping[str, str] = {
     "rotation": "Rotation",
@@ -80,21 +81,29 @@ class Cell:
         detail: the interval, as shown.
         number: what the text is, where it is a run's.
         value: the number in the table's unit, or None.
+        hint: More about it, shown on hovering.
     """
 
     text: str
     detail: str = ""
     number: Number | None = None
     value: float | None = None
+    hint: str = ""
 
 
 @dataclass(frozen=True)
 class Row:
-    """A row: ``kind`` is "run", "guess", "human", "chance", "model", "stratum" or "total"."""
+    """A row: ``kind`` is "run", "guess", "human", "chance", "model", "stratum" or "total".
+
+    A row about a run has the run's name and ``place``, and may ``link`` to a part of the page.
+    """
 
     label: str
     kind: str
     cells: Sequence[Cell]
+    run: str = ""
+    place: int = 0
+    link: str = ""
 
 
 @dataclass
@@ -162,18 +171,21 @@ def run_key(run: Run) -> RunKey:
 
 
 def run_names(logs: Iterable[TaskLog]) -> dict[RunKey, str]:
-    """A short name for each run; arguments and date are added only where names would meet."""
+    """Return a short name for each run, with arguments, date or folder only to tell some apart."""
     runs = {run_key(log.run): log.run for log in logs}
-    names = {key: run.label for key, run in runs.items()}
-    for add in (
-        lambda run: run.model_args,
-        lambda run: run.date,
-        lambda run: str(run.folder),
-    ):
-        doubled = {name for name in names.values() if list(names.values()).count(name) > 1}
+    return distinct(
+        {key: (run.label, run.model_args, run.date, str(run.folder)) for key, run in runs.items()}
+    )
+
+
+def distinct(parts: Mapping[Key, Sequence[str]]) -> dict[Key, str]:
+    """Name each thing by its first part, and by further ones as long as names are equal."""
+    names = {key: first for key, (first, *_) in parts.items()}
+    for extras in zip(*(more for _, *more in parts.values()), strict=True):
+        taken = list(names.values())
         names = {
-            key: f"{name} ({extra})" if name in doubled and (extra := add(runs[key])) else name
-            for key, name in names.items()
+            key: f"{name} ({extra})" if extra and taken.count(name) > 1 else name
+            for (key, name), extra in zip(names.items(), extras, strict=True)
         }
     return names
 

@@ -264,10 +264,8 @@ def test_json_has_every_number_with_task_and_file(results: Path, tmp_path: Path)
 def test_markdown_escapes_what_comes_from_logs(results: Path) -> None:
     written = markdown(build([results], most_examples=0))
     assert "<script>" not in written
-    assert "| causalvqa\\_debug |" in written
-    for line in written.split("\n"):
-        if line.startswith("| causalvqa"):
-            assert line.count("|") == 12
+    (row,) = [line for line in written.split("\n") if line.startswith("| causalvqa\\_debug, ")]
+    assert row.count("|") == 11
 
 
 @pytest.mark.parametrize("name", ["report.docx", "report.txt"])

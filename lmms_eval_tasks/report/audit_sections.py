@@ -1,0 +1,160 @@
+"""What the section about audits shows, as tables and plots; the templates only print it."""
+
+# Dashes and Greek letters as on the page:
+# ruff: noqa: RUF001
+
+from __future__ import annotations
+
+import math
+
+from video_reasoning.metrics.intervals import Estimate
+from video_reasoning.metrics.principles import GAINS, paper_value
+from video_reasoning.tasks.audit.result import Audit, AuditResult
+from video_reasoning.tasks.report.audits import (
+    PAPER_BENCHMARKS,
+    AuditPart,
+    condition_label,
+    estimate_cell,
+    measure_label,
+    ratio,
+    reference,
+)
+from video_reasoning.tasks.report.build import Report
+from video_reasoning.tasks.report.plots import Line, Plot, Point, forest, gains
+from video_reasoning.tasks.report.sections import Table, cells, count
+from video_reasoning.tasks.report.tables import EMPTY, Cell, Row, percent
+from video_reasoning.tasks.results.principles import PAPER_MODELS
+
+__all__ = [
+    "audit_place",
+    "brief",
+    "conditions",
+    "gain_plots",
+    "measures",
+    "overview",
+    "result_plot",
+]
+
+_MOST_ROWS = 24
+"""Rows of a plot, at most; a page about more tasks has the rest in its tables."""
+
+_RATIOS = ("kappa_random", "kappa_last", "tau", "rho")
+_OVERVIEW = ("Verdict", "Questions", "In order", "No frame", "Guessing")
+
+
+def audit_place(report: Report, audit: Audit) -> int:
+    """Return the place of an audit among the runs and audits: its color and marker."""
+    return len(report.names) + (report.audit.place(audit) if report.audit else 0)
+
+
+def brief(result: AuditResult) -> str:
+    """Return the verdict's first sentence without its explanation, or the empty text."""
+    first, so_that, _ = (result.verdict[0] if result.verdict else "").partition(", so that")
+    return f"{first}." if so_that else first
+
+
+def overview(report: Report, part: AuditPart) -> Table:
+    """Make the table of all audited tasks and groups, one row for each audit."""
+    rows = []
+    for name, audited in part.top.items():
+        for audit, result in audited:
+            row = [
+                Cell(brief(result) or "–"),
+                Cell(f"{result.n:,}"),
+                estimate_cell(reference(result)),
+                estimate_cell(result.accuracies.get("blind")),
+                Cell(_chance(result)),
+                *(estimate_cell(ratio(result, measure)) for measure in _RATIOS),
+            ]
+            place = audit_place(report, audit)
+            rows.append(Row(name, "", row, part.names[audit.file], place, f"audit-{name}"))
+    head = [*_OVERVIEW, *map(measure_label, _RATIOS)]
+    return Table("Task and model", head, rows, ["text wide"])
+
+
+def _chance(result: AuditResult) -> str:
+    return percent(None if math.isnan(result.chance) else result.chance)
+
+
+def gain_plots(report: Report, part: AuditPart) -> list[Plot]:
+    """Draw each measure of the audited tasks, and below them of the paper's benchmarks."""
+    plots = []
+    for measure in GAINS:
+        rows = [Line(name, _gains(report, part, name, measure)) for name in part.top]
+        rows = [row for row in rows if row.points][:_MOST_ROWS]
+        if rows:
+            for benchmark in PAPER_BENCHMARKS:
+                printed = [paper_value(model, measure, benchmark) for model in PAPER_MODELS]
+                rows.append(Line(benchmark, models=printed))
+            plots.append(gains(f"{measure_label(measure)}, with intervals", rows, PAPER_MODELS))
+    return plots
+
+
+def _gains(report: Report, part: AuditPart, name: str, measure: str) -> list[Point]:
+    found = [(audit_place(report, each), ratio(result, measure)) for each, result in part.top[name]]
+    return [point for place, each in found if each for point in _points(place, each)]
+
+
+def _points(place: int, found: Estimate, highest: float = math.inf) -> list[Point]:
+    """The point of a number, in percent; none if it is undefined."""
+    if math.isnan(found.value):
+        return []
+    low, high = (
+        None if math.isnan(end) else 100 * min(highest, max(-highest, end))
+        for end in (found.low, found.high)
+    )
+    return [Point(place, 100 * min(highest, found.value), low, high)]
+
+
+def result_plot(place: int, result: AuditResult) -> Plot | None:
+    """Draw the accuracy under each condition; None if nothing was scored."""
+    chance = None if math.isnan(result.chance) else 100 * result.chance
+    lines = [
+        Line(f"{condition_label(name)} (n={found.n:,})", points, chance)
+        for name, found in result.accuracies.items()
+        if (points := _points(place, found, 1.0))
+    ]
+    if not lines:
+        return None
+    return forest("Accuracy by what is shown, with intervals; dotted: guessing", lines)
+
+
+def conditions(result: AuditResult) -> Table:
+    """Make the table of accuracies and counts, one row for each condition."""
+    rows = []
+    for name, found in result.accuracies.items():
+        own = result.own.get(name)
+        kept = [result.asked, result.missing, result.unscored, result.unparsed]
+        texts = cells(
+            f"{found.n:,}",
+            f"{found.n_clusters:,}",
+            *(count(counts.get(name, 0)) for counts in kept),
+            "–" if own is None else f"{own:.4g}",
+        )
+        rows.append(Row(condition_label(name), "", [estimate_cell(found), *texts]))
+    head = [
+        "Accuracy",
+        "Questions",
+        "Videos",
+        "Asked",
+        "Not shown",
+        "Not scored",
+        "Unparsed",
+        "Task's own number",
+    ]
+    if not math.isnan(result.chance):
+        guess = [Cell(_chance(result)), *[EMPTY] * (len(head) - 1)]
+        rows.append(Row("guessing", "guess", guess))
+    return Table("Shown", head, rows)
+
+
+def measures(result: AuditResult) -> Table | None:
+    """Make the table of kappa, tau, rho and the accuracies in both orders; None for none."""
+    found = {measure_label(name): estimate for name, estimate in result.ratios.items()}
+    for name, estimate in result.paired.items():
+        found[f"right in both orders ({condition_label(name)})"] = estimate
+    rows = [
+        Row(name, "", [estimate_cell(estimate), Cell(f"{estimate.n:,}")])
+        for name, estimate in found.items()
+    ]
+    return Table("Measure ×100", ["Value", "Questions"], rows) if rows else None
