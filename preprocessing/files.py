@@ -11,7 +11,7 @@ import re
 import secrets
 import socket
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
 import filelock
@@ -35,6 +35,7 @@ STORAGE_ERRORS = frozenset(
 _ID_BYTES = 8
 _CHUNK_BYTES = 1 << 20
 _STALE_SECONDS = 24 * 3600.0
+_SETTLED_NS = 2_000_000_000
 _MARK = ".part"
 # What file systems say that know no locks.
 _NO_LOCKS = frozenset({errno.ENOSYS, errno.ENOLCK, errno.EOPNOTSUPP})
@@ -172,7 +173,7 @@ def remove_stale(folder: Path, begin: str = "") -> list[Path]:
 
 
 @functools.lru_cache(maxsize=65536)
-def _content_id(path: str, size: int, mtime_ns: int) -> str:
+def _content_id(path: str, size: int, mtime_ns: int, ctime_ns: int) -> str:
     digest = hashlib.blake2b(digest_size=_ID_BYTES)
     with Path(path).open("rb") as stream:
         while chunk := stream.read(_CHUNK_BYTES):
@@ -263,7 +264,46 @@ def content_id(path: Path) -> str:
         OSError: The file is missing or cannot be read.
     """
     status = os.stat(path)  # noqa: PTH116 - follows links, accepts any path-like value
-    return _content_id(os.path.abspath(path), status.st_size, status.st_mtime_ns)  # noqa: PTH100
+    times = status.st_mtime_ns, status.st_ctime_ns
+    return _content_id(os.path.abspath(path), status.st_size, *times)  # noqa: PTH100
+
+
+def noted_content_id(path: Path, folders: Sequence[Path], *, write: bool = False) -> str:
+    """Return the `content_id` of a file without reading it if a note of it is still good.
+
+    A note is a hidden file of one line. It is good for as long as the file's size, its times of
+    change and its number in the file system are the same; then nothing has been written into the
+    file since, whoever set back its time.
+
+    Args:
+        path: A readable file.
+        folders: Where a note may be, in order; those that do not exist are passed over.
+        write: Write the note if there is none.
+
+    Returns:
+        The content id.
+
+    Raises:
+        OSError: The file is missing or cannot be read.
+    """
+    status = os.stat(path)  # noqa: PTH116 - as in `content_id`
+    facts = f"{status.st_size} {status.st_mtime_ns} {status.st_ctime_ns} {status.st_ino} "
+    name = os.fsencode(os.path.abspath(path))  # noqa: PTH100
+    note = f".{hashlib.blake2b(name, digest_size=_ID_BYTES).hexdigest()}.id"
+    for folder in folders:
+        with contextlib.suppress(OSError, ValueError):
+            text = (folder / note).read_text(encoding="ascii")
+            if text.startswith(facts) and len(text) == len(facts) + 2 * _ID_BYTES:
+                return text[len(facts) :]
+    content = content_id(path)
+    # A file changed a moment ago may change again within one tick of the file system's clock.
+    if write and time.time_ns() - max(status.st_mtime_ns, status.st_ctime_ns) > _SETTLED_NS:
+        for folder in folders:
+            # Half a note, of a full disk or another writer, is not taken for one.
+            with contextlib.suppress(OSError):
+                (folder / note).write_text(facts + content, encoding="ascii")
+                break
+    return content
 
 
 def make_once(target: Path, make: Callable[[Path], None]) -> Path:

@@ -9,8 +9,7 @@ import math
 
 from video_reasoning.metrics.intervals import Estimate
 from video_reasoning.metrics.principles import GAINS, paper_value
-from video_reasoning.tasks.audit.evaluate import AuditResult
-from video_reasoning.tasks.audit.result import Audit
+from video_reasoning.tasks.audit.result import Audit, AuditResult
 from video_reasoning.tasks.report.audits import (
     PAPER_BENCHMARKS,
     AuditPart,

@@ -14,14 +14,24 @@ from typing import Any
 from loguru import logger
 
 from video_reasoning.metrics.intervals import Estimate
-from video_reasoning.metrics.principles import LABELS, PAPER_COLUMNS, format_ratio, paper_value
+from video_reasoning.metrics.principles import PAPER_COLUMNS, format_ratio, paper_value
 from video_reasoning.metrics.published import published
 from video_reasoning.preprocessing.conditions import Condition
 from video_reasoning.preprocessing.video import VideoError
-from video_reasoning.tasks.audit.evaluate import AuditResult
-from video_reasoning.tasks.audit.output import RESULT
-from video_reasoning.tasks.audit.result import Audit, Listed, read_audit, read_listed
-from video_reasoning.tasks.audit.variants import AuditError, Variant, parse
+from video_reasoning.tasks.audit.result import (
+    RESULT,
+    Audit,
+    AuditResult,
+    Finding,
+    read_audit,
+    read_findings,
+)
+from video_reasoning.tasks.audit.variants import (
+    AuditError,
+    condition_label,
+    known,
+    measure_label,
+)
 from video_reasoning.tasks.report.gallery import (
     LEAST_PER_TASK,
     MOST_ON_PAGE,
@@ -29,7 +39,7 @@ from video_reasoning.tasks.report.gallery import (
     Frame,
     frames_with,
 )
-from video_reasoning.tasks.report.tables import EMPTY, Cell, Grid, Row, distinct, label
+from video_reasoning.tasks.report.tables import EMPTY, Cell, Grid, Row, distinct
 from video_reasoning.tasks.results.principles import PAPER_MODELS
 
 __all__ = [
@@ -49,14 +59,12 @@ __all__ = [
 PAPER_BENCHMARKS = ("VITATECS", "MVBench", "TempCompass", "ReXTime", "TVBench")
 """The benchmarks of the paper's tables 1 to 4, in their order."""
 
-_LABELS = {**LABELS, "kappa_last": "κ (last frame)", "kappa_blind": "κ (no frame)"}
 _COLUMN_LABELS = {
     "random": "1 random frame",
     "handpicked": "1 handpicked frame",
     "shuffled": "several, shuffled",
     "ordered": "several, in order",
 }
-_SINGLES = {"random1": "the random frame", "last1": "the last frame"}
 
 _KEPT = 400
 """Characters shown of a response."""
@@ -75,7 +83,7 @@ class ListedExample:
         caption: What they are.
     """
 
-    listed: Listed
+    listed: Finding
     singles: Sequence[Frame] = ()
     frames: Sequence[Frame] = ()
     caption: str = ""
@@ -206,7 +214,7 @@ def audit_part(
     examples: dict[tuple[Path, str], Sequence[ListedExample]] = {}
     counts: dict[tuple[Path, str], int] = {}
     for audit in audits:
-        listed, of_task, odd = read_listed(audit.folder, most)
+        listed, of_task, odd = read_findings(audit.folder, most)
         counts.update({(audit.file, task): number for task, number in of_task.items()})
         if most_examples:
             for task, questions in listed.items():
@@ -219,42 +227,13 @@ def audit_part(
     return AuditPart(names, audits, problems, _grid(audits, names), examples, counts)
 
 
-def _variant(condition: str) -> Variant | None:
-    """Reads a condition of an audit's file, which may contain any text."""
-    try:
-        return parse(condition)
-    except AuditError:
-        return None
-
-
 def _find(accuracies: Mapping[str, Estimate], kind: str) -> Estimate | None:
     """The accuracy under the first condition of a kind."""
     for name, found in accuracies.items():
-        variant = _variant(name)
+        variant = known(name)
         if variant and variant.kind == kind:
             return found
     return None
-
-
-def condition_label(condition: str) -> str:
-    """Return the name of a condition of an audit on a page."""
-    variant = _variant(condition)
-    if variant is None:
-        return label(condition)
-    frames = variant.condition.m if variant.condition else 0
-    return {
-        "original": "as the task shows it",
-        "blind": "no frame",
-        "last": "last frame",
-        "ordered": f"{frames} in order",
-        "shuffled": f"{frames} shuffled",
-        "reordered": "options reordered" + (f" ({variant.order})" if variant.order > 1 else ""),
-    }.get(variant.kind) or label(condition)
-
-
-def measure_label(name: str) -> str:
-    """Return the name of a measure of an audit on a page."""
-    return _LABELS.get(name.removesuffix("1")) or label(name)
 
 
 def ratio(result: AuditResult, name: str) -> Estimate | None:
@@ -319,7 +298,7 @@ def _own(result: AuditResult, column: str) -> Estimate | None:
     return ratio(result, column)
 
 
-def _example(audit: Audit, listed: Listed) -> ListedExample:
+def _example(audit: Audit, listed: Finding) -> ListedExample:
     """The question with pictures of its video, if the video is found."""
     listed = replace(
         listed,
@@ -333,10 +312,11 @@ def _example(audit: Audit, listed: Listed) -> ListedExample:
     if not path.is_file():
         return ListedExample(listed, caption=f"No pictures: {path} does not exist.")
     # The single frame is known only if it was chosen from the whole of one video.
+    shown = [known(name) for name, score in listed.scores.items() if score is not None]
     singles = {
-        words: Condition.parse(name, audit.seed)
-        for name, words in _SINGLES.items()
-        if listed.shape == "1 video" and listed.scores.get(name) is not None
+        f"the {variant.unnumbered}": Condition.parse(variant.name, audit.seed)
+        for variant in shown
+        if listed.shape == "1 video" and variant and variant.role == "frame" and not variant.partial
     }
     try:
         alone, frames = frames_with(path, singles, listed.key, SAMPLED)

@@ -10,7 +10,7 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
-from video_reasoning.tasks.audit.output import RESULT
+from video_reasoning.tasks.audit.result import RESULT
 from video_reasoning.tasks.audit.variants import is_variant
 from video_reasoning.tasks.report import facts
 from video_reasoning.tasks.report.audits import AuditPart, audit_part, find_audits

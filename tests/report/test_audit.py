@@ -24,7 +24,7 @@ from tests.report.test_page import NASTY, Parsed, shade
 from video_reasoning.metrics.published import published
 from video_reasoning.preprocessing.conditions import Condition, condition_indices
 from video_reasoning.preprocessing.sampling import uniform_indices
-from video_reasoning.tasks.audit.result import read_audit, read_listed
+from video_reasoning.tasks.audit.result import Audit, read_audit, read_findings
 from video_reasoning.tasks.audit.variants import AuditError, is_variant
 from video_reasoning.tasks.cli import report as command
 from video_reasoning.tasks.report.audits import PAPER_BENCHMARKS, condition_label
@@ -60,7 +60,7 @@ def test_what_is_written_is_read_back(tmp_path: Path) -> None:
     results = [result("moves", chance=math.nan), result("odd", own={"ordered16": None})]
     folder = write_audit(tmp_path / "audit", results, model_args="pretrained=x")
     audit = read_audit(folder / "audit.json")
-    assert [each.as_json() for each in audit.results] == [each.as_json() for each in results]
+    assert audit.as_json()["tasks"] == Audit("", (), results).as_json()["tasks"]
     assert (audit.model, audit.model_args, audit.frames) == ("some_model", "pretrained=x", 16)
     assert list(audit.conditions) == list(NAMES)
 
@@ -224,7 +224,7 @@ def test_a_file_that_is_no_audit_is_a_warning(
 ) -> None:
     (tmp_path / "foreign").mkdir()
     (tmp_path / "foreign" / "audit.json").write_bytes(content)
-    with pytest.raises(AuditError, match=r"is no audit\.json of video-reasoning"):
+    with pytest.raises(AuditError, match=r"is not an audit\.json of video-reasoning"):
         read_audit(tmp_path / "foreign" / "audit.json")
     report = build([audited, tmp_path / "foreign"], most_examples=0)
     assert report.audit is not None and len(report.audit.audits) == 1
@@ -238,7 +238,7 @@ def test_a_file_that_is_no_audit_is_a_warning(
 def test_odd_lines_of_the_list_are_counted(audited: Path) -> None:
     with (audited / "questions.jsonl").open("ab") as file:
         file.write(b'{"task": 1}\n\xff\n[]\n{"torn": \n\n')
-    kept, counts, odd = read_listed(audited, 1)
+    kept, counts, odd = read_findings(audited, 1)
     assert [each.id for each in kept["moves"]] == ["q0"]
     assert (counts, odd) == ({"moves": 2}, 4)
     assert "4 unusable lines" in Parsed(page(build([audited]))).text

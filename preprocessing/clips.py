@@ -1,0 +1,312 @@
+"""Clips of conditions: found by their names, or made.
+
+A clip contains exactly the frames of its condition (see `lossless`). It is named by its content
+(the source's content, the condition, the version of this module), and all clips of a video come
+from one decode.
+"""
+
+from __future__ import annotations
+
+import errno
+import hashlib
+import tempfile
+from bisect import bisect_left
+from collections.abc import Iterable, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass
+from pathlib import Path
+
+import platformdirs
+
+from video_reasoning.preprocessing.conditions import Condition, condition_indices
+from video_reasoning.preprocessing.files import atomic_path, lock, noted_content_id
+from video_reasoning.preprocessing.frames import NumberedFrames
+from video_reasoning.preprocessing.lossless import Bank, changes_of
+from video_reasoning.preprocessing.video import VideoError, check_file
+
+VERSION = 1
+"""Part of every clip's name; another number makes all clips again."""
+
+_READ_ONLY = (errno.EACCES, errno.EPERM, errno.EROFS)
+
+Request = tuple[Condition, str, int | None]
+"""A condition, the key of its draw (e.g. a question's id), and the handpicked frame, if any."""
+
+Span = tuple[float, float]
+"""A part of a video in seconds from its first frame, the end excluded; the end may be infinite."""
+
+
+@dataclass(frozen=True)
+class Clip:
+    """The clip of one condition of one video.
+
+    Attributes:
+        condition: What is shown.
+        key: What the draw of frames was made for.
+        path: The clip; None for `blind`.
+        indices: The frames shown, as indices into the source, in the order shown.
+        n_frames: Number of frames of the source.
+        repeated: How many of the frames shown had been shown before, because the source has
+            fewer frames than the condition asks for. A single frame that the clip contains twice
+            does not count.
+        conversion: What had to change in the pixels, e.g. `yuv420p10le to yuv420p`, or the
+            empty text if they are the source's own.
+    """
+
+    condition: Condition
+    key: str
+    path: Path | None
+    indices: tuple[int, ...]
+    n_frames: int
+    repeated: int
+    conversion: str
+
+
+def clip_for(
+    source: Path,
+    condition: Condition,
+    key: str,
+    clips: Path,
+    *,
+    pick: int | None = None,
+    span: Span | None = None,
+    together: Sequence[Condition] = (),
+) -> Path | None:
+    """Return the clip of a condition, making it first if it is not there.
+
+    A clip that is there is found by its name: the video is not opened, and not even read again
+    if it has not changed since an earlier call, of this process or another.
+
+    Args:
+        source: The video.
+        condition: What is shown.
+        key: Names the draw of `shuffled` and `random`, e.g. the question's id.
+        clips: Folder of clips. If it cannot be written, clips go to the user's cache folder.
+        pick: The handpicked frame, an index into the video.
+        span: The part of the video that frames are taken from; None for all of it.
+        together: Conditions that will be asked for as well: their clips are made from the same
+            decode. `handpicked` is made only if there is a pick.
+
+    Returns:
+        The clip's path; None for `blind`.
+
+    Raises:
+        VideoError: The source cannot be read.
+        ValueError: `pick` is missing or outside the video, or no frame is in `span`.
+        OSError: The clip cannot be written, e.g. because the disk is full.
+    """
+    if condition.kind == "blind":
+        return None
+    found = find_clip(source, condition, key, clips, pick=pick, span=span, note=True)
+    if found is not None:
+        return found
+    wanted = [
+        other
+        for other in dict.fromkeys((condition, *together))
+        if other == condition or other.kind != "handpicked" or pick is not None
+    ]
+    try:
+        made = make_conditions(source, [(each, key, pick) for each in wanted], clips, span=span)
+    except ValueError:
+        if len(wanted) == 1:
+            raise
+        # A pick outside the video is the fault of one condition, not of all.
+        made = make_conditions(source, [(condition, key, pick)], clips, span=span)
+    return made[0].path
+
+
+def find_clip(
+    source: Path,
+    condition: Condition,
+    key: str,
+    clips: Path,
+    *,
+    pick: int | None = None,
+    span: Span | None = None,
+    note: bool = False,
+) -> Path | None:
+    """Return the clip of a condition if it has been made; see `clip_for`.
+
+    Args:
+        source: The video.
+        condition: What is shown.
+        key: Names the draw of `shuffled` and `random`.
+        clips: Folder of clips.
+        pick: The handpicked frame.
+        span: The part of the video that frames are taken from.
+        note: Write beside the clips what the video's content is, so that the next process need
+            not read it again.
+
+    Returns:
+        The clip's path; None if it is not there.
+
+    Raises:
+        VideoError: The source cannot be read.
+    """
+    if condition.kind == "blind":
+        return None
+    name = clip_name(_identify(Path(source), Path(clips), note), condition, key, pick, span)
+    return _existing(name, Path(clips))
+
+
+def clip_name(
+    source_id: str,
+    condition: Condition,
+    key: str,
+    pick: int | None = None,
+    span: Span | None = None,
+) -> str:
+    """Return the file name of a condition's clip.
+
+    Args:
+        source_id: `content_id` of the source.
+        condition: What is shown; not `blind`, which has no clip.
+        key: Names the draw of `shuffled` and `random`; not part of the name of other clips.
+        pick: The handpicked frame.
+        span: The part of the video that frames are taken from; None for all of it.
+
+    Returns:
+        The name, the same for the same frames of the same source, with the suffix `.mp4`.
+    """
+    detail = ""
+    if span is not None and condition.kind != "handpicked":
+        detail = "-" + "to".join(f"{1000 * seconds:.0f}" for seconds in span)
+    if condition.kind in ("shuffled", "random"):
+        text = f"{condition.seed}\x00{key}".encode("utf-8", "surrogatepass")
+        detail += "-" + hashlib.blake2b(text, digest_size=8).hexdigest()
+    elif condition.kind == "handpicked":
+        detail = f"-{pick}"
+    return f"{source_id}-{condition.name}{detail}-v{VERSION}.mp4"
+
+
+def make_conditions(
+    source: Path, requests: Iterable[Request], clips: Path, *, span: Span | None = None
+) -> list[Clip]:
+    """Make all clips of one video that are not there yet, from one decode of it.
+
+    Frames that no clip needs are not converted, and not even decoded if no other frame depends
+    on them; each distinct frame is encoded once, whatever the number of clips it is in. The
+    bytes of a clip do not depend on what else is made with it.
+
+    Args:
+        source: The video.
+        requests: Condition, key and picked frame (or None) of each clip.
+        clips: Folder of clips. If it cannot be written, clips go to the user's cache folder.
+            Many processes may work on one folder.
+        span: The part of the video that frames are taken from; None for all of it. A handpicked
+            frame is a frame of the whole video.
+
+    Returns:
+        One record per request, in their order.
+
+    Raises:
+        VideoError: The source cannot be read.
+        ValueError: A picked frame is missing or outside the video, or no frame is in `span`.
+        OSError: A clip cannot be written, e.g. because the disk is full.
+    """
+    requests, source, clips = list(requests), Path(source), Path(clips)
+    source_id = _identify(source, clips)
+    names = [
+        "" if condition.kind == "blind" else clip_name(source_id, condition, key, pick, span)
+        for condition, key, pick in requests
+    ]
+
+    def missing() -> set[str]:
+        return {name for name in names if name and _existing(name, clips) is None}
+
+    with ExitStack() as stack:
+        video = stack.enter_context(NumberedFrames(source))
+        plan = _plan(requests, video, span)
+        if missing():
+            folder = _writable_folder(clips)
+            # One lock for all clips of a video: whoever waits finds them made.
+            stack.enter_context(lock(folder / source_id))
+        conversion = None
+        if wanted := missing():
+            bank = stack.enter_context(Bank())
+
+            def needed(_: int) -> set[int]:
+                plan[:] = _plan(requests, video, span)
+                shown = (plan[place] for place, name in enumerate(names) if name in wanted)
+                return {index for indices in shown for index in indices}
+
+            banked = video.read(needed, bank.add)
+            bank.finish()
+            conversion = bank.changes
+            for name, indices in dict(zip(names, plan, strict=True)).items():
+                if name in wanted:
+                    numbers = [banked[index] for index in indices]
+                    with atomic_path(folder / name) as temporary:
+                        bank.write(numbers if len(numbers) > 1 else numbers * 2, temporary)
+        if conversion is None:
+            conversion = changes_of(next(video.decode()))
+        return [
+            Clip(
+                condition=condition,
+                key=key,
+                path=_existing(name, clips) if name else None,
+                indices=tuple(indices),
+                n_frames=video.n_frames,
+                repeated=len(indices) - len(set(indices)),
+                conversion=conversion,
+            )
+            for (condition, key, _), name, indices in zip(requests, names, plan, strict=True)
+        ]
+
+
+def _plan(requests: Sequence[Request], video: NumberedFrames, span: Span | None) -> list[list[int]]:
+    """The frames of each request; a handpicked one is a frame of the whole video."""
+    first, n_frames = (0, video.n_frames) if span is None else _part(video, span)
+    return [
+        condition_indices(condition, video.n_frames, key, pick)
+        if condition.kind == "handpicked"
+        else [first + index for index in condition_indices(condition, n_frames, key)]
+        for condition, key, pick in requests
+    ]
+
+
+def _part(video: NumberedFrames, span: Span) -> tuple[int, int]:
+    """The first frame of a part of a video, and how many frames it has."""
+    seconds = sorted(video.seconds)
+    # Half a microsecond, as a start in decimals may be just after its own frame.
+    first, end = (bisect_left(seconds, edge - 5e-7) for edge in span)
+    if first >= end:
+        raise ValueError(
+            f"No frame of {video.path} is between {span[0]:g} and {span[1]:g} seconds; it ends "
+            f"at {seconds[-1]:.2f}."
+        )
+    return first, end - first
+
+
+def _identify(source: Path, clips: Path, note: bool = False) -> str:
+    check_file(source)
+    try:
+        return noted_content_id(source, (clips, _local_folder()), write=note)
+    except FileNotFoundError:
+        raise VideoError(f"{source} does not exist.") from None
+    except OSError as error:
+        raise VideoError(f"{source} cannot be read: {error.strerror}.") from None
+
+
+def _existing(name: str, clips: Path) -> Path | None:
+    places = (clips / name, _local_folder() / name)
+    return next((place for place in places if place.exists()), None)
+
+
+def _local_folder() -> Path:
+    return platformdirs.user_cache_path("video-reasoning", appauthor=False) / "clips"
+
+
+def _writable_folder(clips: Path) -> Path:
+    """The folder itself, or the user's cache if the folder cannot be written."""
+    try:
+        clips.mkdir(parents=True, exist_ok=True)
+        # Trying is the only test that is right for every kind of mount and user.
+        with tempfile.TemporaryFile(dir=clips):
+            return clips
+    except OSError as error:
+        if error.errno not in _READ_ONLY:
+            raise
+    local = _local_folder()
+    local.mkdir(parents=True, exist_ok=True)
+    return local
