@@ -84,9 +84,6 @@ class Cell:
 class Row:
     """A row: ``kind`` is "run", "guess", "human", "chance", "model", "stratum" or "total".
 
-    A row about a run has the run's name and ``place``, and may ``link`` to a part of the page.
-
-
     A row about a run has the run's name and `place`, and may `link` to a part of the page.
     """
 
