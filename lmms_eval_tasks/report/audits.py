@@ -28,7 +28,6 @@ from video_reasoning.tasks.audit.result import (
 )
 from video_reasoning.tasks.audit.variants import (
     AuditError,
-    condition_label,
     known,
     measure_label,
 )
@@ -48,10 +47,8 @@ __all__ = [
     "ListedExample",
     "audit_facts",
     "audit_part",
-    "condition_label",
     "estimate_cell",
     "find_audits",
-    "measure_label",
     "ratio",
     "reference",
 ]

@@ -127,6 +127,10 @@ class Report:
         """Return the place of a task's run among the runs: its color and marker."""
         return list(self.names).index(run_key(each.log.run))
 
+    def columns(self, runs: Sequence[TaskNumbers]) -> dict[str, int]:
+        """Return the short names of some runs, with their places."""
+        return {self.name(each): self.place(each) for each in runs}
+
     def as_json(self) -> dict[str, Any]:
         """Return all numbers, each with the task and the file that it comes from."""
         grids = [self.audit.grid] if self.audit and self.audit.grid else []
@@ -214,7 +218,8 @@ def _logs(paths: Sequence[Path], audited: bool, problems: list[str]) -> list[Tas
         if audited:
             return []
         raise
-    if not audited and (not logs or _has_variants(logged)):
+    tasks = [task for run in find_runs(logged) for task in run.tasks]
+    if not audited and (not logs or any(map(is_variant, tasks))):
         problems.append(
             "These are logs of an audit without its numbers: run `video-reasoning audit "
             "--judge-only --out FOLDER`, then report on that folder."
@@ -222,10 +227,6 @@ def _logs(paths: Sequence[Path], audited: bool, problems: list[str]) -> list[Tas
         if not logs:
             raise ReportError(" ".join(problems))
     return logs
-
-
-def _has_variants(paths: Sequence[Path]) -> bool:
-    return any(is_variant(task) for run in find_runs(paths) for task in run.tasks)
 
 
 def headline(each: TaskNumbers) -> Number | None:
