@@ -9,7 +9,7 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 
 from video_reasoning.tasks.audit.variants import condition_label, measure_label
 from video_reasoning.tasks.report import audit_sections, sections
-from video_reasoning.tasks.report.audits import audit_facts
+from video_reasoning.tasks.report.audits import audit_facts, signature
 from video_reasoning.tasks.report.build import Report
 from video_reasoning.tasks.report.plots import color
 from video_reasoning.tasks.report.tables import label
@@ -57,6 +57,7 @@ def environment(finalize: Callable[[object], object] | None = None) -> Environme
     )
     made.filters["measure_label"] = measure_label
     made.globals.update(
+        audit_signature=signature,
         audit_sections=audit_sections,
         audit_facts=audit_facts,
         benchmark_titles=_BENCHMARKS,
