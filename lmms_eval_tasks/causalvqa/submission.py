@@ -13,7 +13,6 @@ from video_reasoning.tasks.errors import UserError
 from video_reasoning.tasks.leaderboards.predictions import Predictions, write_causalvqa
 from video_reasoning.tasks.store.questions import load_questions
 
-
 _SUFFIX = {"video": "", "last1": "_single_frame"}
 """Condition -> how a task's name ends, where it is not the condition's own name."""
 
