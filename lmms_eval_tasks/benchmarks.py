@@ -33,14 +33,14 @@ class Leaderboard:
     """The file that a leaderboard takes.
 
     Attributes:
-        writer: Dotted name of a function ``(predictions, out) -> list[Path]``.
+        format: Dotted name of its file format, a subclass of ``leaderboards.predictions.Format``.
         tasks: Split -> the tasks whose answers make up the file; the first split is the default.
         instead: Split -> tasks that are read if none of ``tasks`` was run.
         kinds: Values of the questions' ``task`` column that the leaderboard asks for; none for
             all of them.
     """
 
-    writer: str
+    format: str
     tasks: Mapping[str, tuple[str, ...]]
     instead: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     kinds: tuple[str, ...] = ()
@@ -121,7 +121,7 @@ _ALL = (
         ),
         sample="video_reasoning.tasks.sample.blackswan.build",
         leaderboard=Leaderboard(
-            writer="video_reasoning.tasks.leaderboards.predictions.write_blackswan",
+            format="video_reasoning.tasks.leaderboards.blackswan.BlackSwan",
             tasks={
                 "test": ("blackswan_test_detective_mcq", "blackswan_test_reporter_mcq"),
                 "validation": ("blackswan_detective_mcq", "blackswan_reporter_mcq"),
@@ -175,7 +175,7 @@ _ALL = (
         ),
         sample="video_reasoning.tasks.sample.causalvqa.build",
         leaderboard=Leaderboard(
-            writer="video_reasoning.tasks.leaderboards.predictions.write_causalvqa",
+            format="video_reasoning.tasks.leaderboards.causalvqa.CausalVQA",
             tasks={"test": ("causalvqa_test",), "debug": ("causalvqa_debug",)},
             instead={
                 split: tuple(f"causalvqa_{split}_{kind}" for kind in _CAUSALVQA_TYPES)

@@ -10,7 +10,8 @@ from loguru import logger
 
 from video_reasoning.tasks import store
 from video_reasoning.tasks.errors import UserError
-from video_reasoning.tasks.leaderboards.predictions import Predictions, write_causalvqa
+from video_reasoning.tasks.leaderboards.causalvqa import CausalVQA
+from video_reasoning.tasks.leaderboards.predictions import Predictions
 from video_reasoning.tasks.store.questions import load_questions
 
 _SUFFIX = {"video": "", "last1": "_single_frame"}
@@ -53,7 +54,7 @@ def _write(items: Sequence[Mapping[str, Any]], args: Any) -> int:
     predictions = Predictions("causalvqa", split, run, questions, choices, absent)
     predictions.require_complete()
     target = Path(generate_submission_file(f"{run}.jsonl", args))
-    write_causalvqa(predictions, target)
+    CausalVQA().write(predictions, target)
     logger.warning(
         f"Submission with {len(choices):,} rows ({len(predictions.unparsed):,} without an option) "
         f"written to {target}."

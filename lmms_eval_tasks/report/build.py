@@ -165,7 +165,7 @@ def _logs(paths: Sequence[Path], audited: bool, problems: list[str]) -> list[Tas
             raise ReportError(" ".join(problems) or f"There is no {RESULT} to report on.")
         return []
     try:
-        logs = gather(logged, variants=False)
+        logs = gather(logged, leave_out=is_variant)
     except ReportError:
         if audited:
             return []

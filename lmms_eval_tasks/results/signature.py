@@ -1,78 +1,91 @@
-"""The line under a table that says what its numbers can be compared with."""
+"""What identifies a number: a number that cannot be cited cannot be compared."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+import hashlib
+from collections.abc import Mapping
+from functools import lru_cache
+from pathlib import Path
 from typing import Any
 
-from video_reasoning.tasks.results.logs import TaskResult
+from video_reasoning.tasks.llm import extractor
+from video_reasoning.tasks.results.items import TaskLog
+from video_reasoning.tasks.store.text_files import is_regular
 
-__all__ = ["condition_of", "signature"]
+__all__ = ["condition_of", "digest", "signature"]
 
 
-def signature(name: str, parts: Iterable[TaskResult]) -> str:
-    """Return what a number depends on, in one line.
+def signature(log: TaskLog, condition: str = "") -> str:
+    """Return one line that identifies the numbers of a logged task.
 
-    Numbers of two models can be compared if their signatures are equal.
+    Task, version and prompt, frame condition and its seed, what read the responses ("rules", or
+    the language model that helped), and the digest of the store that the run logged (of the
+    questions as they are now, for logs without one), such as
+    `tvbench_tomato_principles|v1.0|ordered16|seed0|rules|store 3f2a91`.
 
     Args:
-        name: The task, or the group.
-        parts: What the run says of the task, or of each task of the group.
-
-    Returns:
-        Task, version, condition, seed of the condition, who read the answers ("rules", "llm" if a
-        language model read some, "text" if answers are free text) and the digest of the store,
-        as in ``tvbench_tomato|v1.0|ordered16|seed0|rules|store 3f2a91``. Values in which the
-        tasks of a group differ are joined by "+"; what the log does not say is "unknown".
+        log: The task.
+        condition: The frames shown; empty for all of the task's, or if it has one way only.
     """
-    parts = list(parts)
-    metadata = [_metadata(part.config) for part in parts]
-    return "|".join(
-        (
-            name,
-            _joined(f"v{each.get('version', ' unknown')}" for each in metadata),
-            _joined(condition_of(part.config) or "video" for part in parts),
-            _joined(f"seed{_seed(each)}" for each in metadata),
-            _joined(_reader(part.metrics) for part in parts),
-            "store " + _joined(str(each.get("store") or "unknown") for each in metadata),
-        )
+    metadata = log.result.config.get("metadata")
+    metadata = metadata if isinstance(metadata, Mapping) else {}
+    version = metadata.get("version")
+    models = {
+        item.rule.removeprefix(extractor.FOUND)
+        for item in log.items
+        if item.rule.startswith(extractor.FOUND)
+    }
+    shown = condition or "+".join(name for name in log.conditions() if name)
+    shown = shown or condition_of(log.result.config)
+    audit = metadata.get("audit")
+    seed = audit.get("seed", 0) if isinstance(audit, Mapping) else 0
+    store = metadata.get("store") or (
+        digest(log.questions_file)[:6] if log.questions_file and not log.changed else "unknown"
     )
+    parts = [
+        log.task,
+        f"v{version}" if version not in (None, "") else "no version",
+        f"prompt {metadata['prompt']}" if metadata.get("prompt") else "",
+        shown,
+        f"seed{seed}" if shown else "",
+        "+".join(["rules", *sorted(models)]),
+        f"store {store}",
+    ]
+    return "|".join(part for part in parts if part)
 
 
 def condition_of(config: Mapping[str, Any]) -> str:
     """Return the frames that a task shows of every video; empty if it shows the video itself.
 
     Args:
-        config: The task's configuration as the harness recorded it.
+        config: The task's configuration as the harness recorded it: the condition in
+            `lmms_eval_specific_kwargs` wins over `dataset_name`.
     """
     settings = config.get("lmms_eval_specific_kwargs")
     default = settings.get("default") if isinstance(settings, Mapping) else None
-    for each in (settings, default):
-        if isinstance(each, Mapping) and each.get("condition"):
-            named = str(each["condition"])
-            break
-    else:
-        named = str(config.get("dataset_name") or "")
-    return "" if named == "video" else named
+    named = [each["condition"] for each in (settings, default) if _names_condition(each)]
+    name = str((named or [config.get("dataset_name") or ""])[0])
+    return "" if name == "video" else name
 
 
-def _metadata(config: Mapping[str, Any]) -> Mapping[str, Any]:
-    found = config.get("metadata")
-    entries = found if isinstance(found, list) else [found]
-    return {k: v for entry in entries if isinstance(entry, Mapping) for k, v in entry.items()}
+def _names_condition(settings: object) -> bool:
+    return isinstance(settings, Mapping) and bool(settings.get("condition"))
 
 
-def _seed(metadata: Mapping[str, Any]) -> int:
-    """Return the seed of the frames' draws: an audit's own, else our tasks' 0."""
-    audit = metadata.get("audit")
-    return int(audit.get("seed", 0)) if isinstance(audit, Mapping) else 0
+def digest(path: Path) -> str:
+    """Return the SHA-256 of a file, "unreadable" if it cannot be read."""
+    if not is_regular(path):
+        return "unreadable"
+    try:
+        return _digest(path, path.stat().st_mtime_ns)
+    except OSError:
+        return "unreadable"
 
 
-def _reader(metrics: Mapping[str, float | None]) -> str:
-    if "llm_extracted" not in metrics:
-        return "text"
-    return "llm" if metrics["llm_extracted"] else "rules"
-
-
-def _joined(values: Iterable[str]) -> str:
-    return "+".join(dict.fromkeys(values)) or "unknown"
+@lru_cache(maxsize=32)
+def _digest(path: Path, changed: int) -> str:
+    found = hashlib.sha256()
+    with path.open("rb") as file:
+        while block := file.read(1 << 20):
+            found.update(block)
+    return found.hexdigest()
