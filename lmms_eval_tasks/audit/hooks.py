@@ -134,7 +134,11 @@ class Hooks:
         Some tasks put ``<image>`` into the text for every frame, and models count them.
         """
         own = self._config["doc_to_text"]
-        document = self._told(document)
+        told = self._told(document)
+        if told is not document and isinstance(lmms_eval_specific_kwargs, Mapping):
+            # A condition in the task's YAML would win over the variant's.
+            lmms_eval_specific_kwargs = {**lmms_eval_specific_kwargs, "condition": ""}
+        document = told
         if lmms_eval_specific_kwargs is None:
             text = own(document)
         else:

@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from importlib import resources
 from pathlib import Path
 
+from video_reasoning.tasks.benchmarks import BENCHMARKS
 from video_reasoning.tasks.report import facts
 from video_reasoning.tasks.report.audit_page import audit_section
 from video_reasoning.tasks.report.audits import audit_facts
@@ -42,12 +43,7 @@ from video_reasoning.tasks.results.numbers import BREAKDOWNS, RATIOS, UNITS, Num
 
 __all__ = ["page"]
 
-_BENCHMARKS = {
-    "blackswan": "BlackSwanSuite",
-    "tvbench": "TVBench (TOMATO)",
-    "causalvqa": "CausalVQA",
-    "": "Other tasks",
-}
+_BENCHMARKS = {**{each.name: each.title for each in BENCHMARKS.values()}, "": "Other tasks"}
 
 _KINDS = {
     "right": "✓ right",

@@ -10,7 +10,7 @@ import hashlib
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeGuard
 
 from video_reasoning.tasks import registry
 from video_reasoning.tasks.benchmarks import BENCHMARKS
@@ -20,6 +20,7 @@ from video_reasoning.tasks.results.logs import (
     Run,
     Sample,
     TaskResult,
+    condition_of,
     find_runs,
     objects,
     read_samples,
@@ -247,6 +248,7 @@ def _read_items(log: TaskLog) -> None:
     # What `video-reasoning score` wrote beside the log.
     beside = log.run.folder / f"{log.run.date}_scores_{log.task}.jsonl"
     scores = {line["id"]: line for line in objects(beside) if isinstance(line.get("id"), str)}
+    only = condition_of(log.result.config)
     for sample in read_samples(log.log, log.odd):
         if not log.items:
             log.example = sample.prompt
@@ -254,7 +256,7 @@ def _read_items(log: TaskLog) -> None:
         if question and _is_other(sample, question):
             log.changed.add(sample.id)
         item = _item(sample, question, scores.get(sample.id, {}))
-        if item.condition in ("video", log.result.config.get("dataset_name")):
+        if item.condition in ("video", only):
             item.condition = ""  # the task's only way
         log.items.append(item)
 
@@ -308,7 +310,7 @@ def _lacks_video(sample: Sample) -> bool:
     return bool(_mapping(sample.values.get("missing_items")).get("missing"))
 
 
-def _is_number(value: object) -> bool:
+def _is_number(value: object) -> TypeGuard[float]:
     return isinstance(value, (int, float)) and not isinstance(value, bool)
 
 
