@@ -248,17 +248,17 @@ def _read_items(log: TaskLog) -> None:
     # What `video-reasoning score` wrote beside the log.
     beside = log.run.folder / f"{log.run.date}_scores_{log.task}.jsonl"
     scores = {line["id"]: line for line in objects(beside) if isinstance(line.get("id"), str)}
-    only = condition_of(log.result.config)
     for sample in read_samples(log.log, log.odd):
         if not log.items:
             log.example = sample.prompt
         question = log.questions.get(sample.id, {})
         if question and _is_other(sample, question):
             log.changed.add(sample.id)
-        item = _item(sample, question, scores.get(sample.id, {}))
-        if item.condition in ("video", only):
+        log.items.append(_item(sample, question, scores.get(sample.id, {})))
+    conditions = {item.condition for item in log.items}
+    if len(conditions) == 1 and conditions <= {"video", condition_of(log.result.config)}:
+        for item in log.items:
             item.condition = ""  # the task's only way
-        log.items.append(item)
 
 
 def _is_other(sample: Sample, question: Mapping[str, Any]) -> bool:
