@@ -296,13 +296,17 @@ def _item(sample: Sample, question: Mapping[str, Any], scores: Mapping[str, Any]
         short=bool(_mapping(sample.values.get("short_videos")).get("short")),
         values=_values(sample, scores),
         prompt=hashlib.sha256(prompt).hexdigest()[:16],
-        responses=tuple(map(str, texts.get("responses") or ())) if "references" in texts else None,
-        references=tuple(map(str, texts.get("references") or ())),
+        responses=_texts(texts.get("responses")) if "references" in texts else None,
+        references=_texts(texts.get("references")),
     )
 
 
 def _mapping(value: object) -> Mapping[str, Any]:
     return value if isinstance(value, Mapping) else {}
+
+
+def _texts(value: object) -> tuple[str, ...]:
+    return tuple(map(str, value)) if isinstance(value, list) else ()
 
 
 def _lacks_video(sample: Sample) -> bool:

@@ -185,15 +185,10 @@ def condition_of(config: Mapping[str, Any]) -> str:
         config: The task's configuration as the harness recorded it: the condition in
             `lmms_eval_specific_kwargs` wins over `dataset_name`.
     """
-    settings = config.get("lmms_eval_specific_kwargs")
-    default = settings.get("default") if isinstance(settings, Mapping) else None
-    named = [each["condition"] for each in (settings, default) if _names_condition(each)]
-    name = str((named or [config.get("dataset_name") or ""])[0])
-    return "" if name == "video" else name
-
-
-def _names_condition(settings: object) -> bool:
-    return isinstance(settings, Mapping) and bool(settings.get("condition"))
+    settings = _mapping(config.get("lmms_eval_specific_kwargs"))
+    default = _mapping(settings.get("default"))
+    name = settings.get("condition") or default.get("condition") or config.get("dataset_name")
+    return "" if name in (None, "video") else str(name)
 
 
 def find_runs(paths: Iterable[Path], *, every: bool = False) -> list[Run]:
