@@ -78,10 +78,8 @@ def parse(text: str, frames: int = FRAMES, seed: int = 0) -> Variant:
         order = int(match["number"] or 1)
         shown = Condition("ordered", frames, seed)
         return Variant(REORDERED if order == 1 else f"{REORDERED}{order}", shown, order)
-    if name in ("ordered", "shuffled"):
-        name += str(frames)
     try:
-        condition = Condition.parse(name, seed)
+        condition = Condition.parse(name, seed, frames)
     except ValueError:
         raise AuditError(
             f"'{text}' is no condition of an audit; known are ordered, shuffled (both also with a "
