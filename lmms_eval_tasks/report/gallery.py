@@ -22,8 +22,6 @@ from video_reasoning.tasks.registry import our_tasks
 from video_reasoning.tasks.report.tables import RunKey, run_key
 from video_reasoning.tasks.results.items import Item, TaskLog
 
-__all__ = ["Example", "Frame", "Verdict", "examples", "frames_with"]
-
 KINDS = ("right", "wrong", "unparsed", "missing")
 """What an example shows; also the order in which they are shown."""
 
@@ -122,12 +120,13 @@ def examples(logs: Sequence[TaskLog], n_tasks: int, most: int) -> list[Example]:
         item = verdicts[0].item
         log = next((each for each in logs if item.id in each.questions), logs[0])
         question = log.questions.get(item.id) or {}
+        hypothesis = str(question.get("hypothesis") or "")
         example = Example(
             task=log.task,
             id=item.id,
             condition=item.condition or _condition_of(log),
             question=str(question.get("question") or ""),
-            hypothesis=_hypothesis(question),
+            hypothesis="" if hypothesis in str(question.get("question")) else hypothesis,
             options=list(question.get("options") or []),
             answer=item.target if "gen" not in str(question.get("task")) else "",
             references=list(question.get("references") or []),
@@ -136,11 +135,6 @@ def examples(logs: Sequence[TaskLog], n_tasks: int, most: int) -> list[Example]:
         example.frames, example.caption = _pictures(log, question, example)
         found.append(example)
     return found
-
-
-def _hypothesis(question: Mapping[str, Any]) -> str:
-    text = str(question.get("hypothesis") or "")
-    return "" if text in str(question.get("question")) else text
 
 
 def _kind(log: TaskLog, item: Item) -> str:
