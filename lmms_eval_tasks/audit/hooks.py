@@ -1,9 +1,9 @@
 """What the generated tasks of an audit call: the task's own functions, with other visuals.
 
-Beside each generated YAML lies a module of a few lines that binds a :class:`Hooks` to it, so
-that a plain ``lmms-eval --include_path`` runs the tasks as well. The harness calls the task's
-functions from several threads, and executes that module once a mention: a :class:`Hooks` holds
-no state, what was shown is remembered here.
+Beside each generated YAML is a module of a few lines that binds a :class:`Hooks` to it, so that a
+plain ``lmms-eval --include_path`` runs the tasks as well. The harness calls the task's functions
+from several threads, and executes that module each time the YAML names it: a :class:`Hooks` has
+no state, and what was shown is remembered in this module.
 """
 
 from __future__ import annotations
@@ -11,10 +11,10 @@ from __future__ import annotations
 import copy
 import functools
 import inspect
-import json
 import re
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
@@ -22,7 +22,15 @@ from typing import Any
 from loguru import logger
 
 from video_reasoning.preprocessing.sampling import uniform_indices
-from video_reasoning.tasks.audit.plan import AuditedTask, Plan, read_plan, write_json
+from video_reasoning.tasks.audit.harness import load_config
+from video_reasoning.tasks.audit.notes import (
+    AUDIT,
+    Note,
+    add_problem,
+    write_documents,
+    write_places,
+)
+from video_reasoning.tasks.audit.plan import FILE, AuditedTask, Plan, read_plan
 from video_reasoning.tasks.audit.schemas import (
     OptionShape,
     document_key,
@@ -43,16 +51,7 @@ from video_reasoning.tasks.audit.visuals import (
 )
 from video_reasoning.tasks.media import WHOLE
 
-__all__ = ["AUDIT", "Hooks"]
-
-AUDIT = "audit"
-"""Key of the sample log under which a line says what an audit needs."""
-
-DOCUMENTS = "documents.json"
-"""End of the file with id, video and key of each document of a task that the harness scores."""
-
-PROBLEMS = "problems.jsonl"
-"""End of the file with the keys of its documents that could not be shown, and why."""
+__all__ = ["Hooks"]
 
 _MOST_REMEMBERED = 1_000_000
 
@@ -69,10 +68,10 @@ class Hooks:
     """The functions of one generated task.
 
     Args:
-        plan: the audit.
-        task: the audited task.
-        variant: how its questions are asked.
-        folder: where the generated tasks lie.
+        plan: The audit.
+        task: The audited task.
+        variant: How its questions are asked.
+        folder: Folder of the generated tasks.
     """
 
     def __init__(self, plan: Plan, task: AuditedTask, variant: Variant, folder: Path) -> None:
@@ -80,14 +79,14 @@ class Hooks:
         self._task = task
         self._variant = variant
         self._name = task.variant_name(variant)
-        self._config = {**_original(task.yaml), **task.overrides}
+        self._config: dict[str, Any] = {**_original(task.yaml), **task.overrides}
         self._folder = folder
 
     @classmethod
     def of(cls, module: str) -> Hooks:
-        """The hooks of the generated module with a path: its stem names task and variant."""
+        """The hooks of a generated module, whose stem names task and variant."""
         path = Path(module)
-        plan = read_plan(path.with_name("plan.json"))
+        plan = read_plan(path.with_name(FILE))
         task, variant = plan.find(path.stem)
         return cls(plan, task, variant, path.parent)
 
@@ -96,13 +95,12 @@ class Hooks:
     ) -> list[Any]:
         """The task's visuals under the variant's condition."""
         given: Any = None
-        key = item_id(document)
         try:
-            given = self._call("doc_to_visual", document, lmms_eval_specific_kwargs)
+            given = self._given(document, lmms_eval_specific_kwargs)
             if self._variant.condition is None:
                 self._note(document, given)
                 return given if isinstance(given, list) else [given]
-            shown = self._shower.show(given, key, self._pick(key))
+            shown = self._shower.show(given, *self._draw(document))
         except (Exception, SystemExit) as error:
             return self._not_shown(document, error, given)
         self._remember(document, shown)
@@ -112,17 +110,15 @@ class Hooks:
         self, document: Mapping[str, Any], lmms_eval_specific_kwargs: Any = None
     ) -> Any:
         """The task's chat messages, with their video parts under the variant's condition."""
-        key = item_id(document)
         messages: Any = None
         try:
             messages = self._messages(document, lmms_eval_specific_kwargs)
             if self._variant.condition is None:
                 self._note(document, visuals_of(messages))
                 return messages
-            replaced, shown = self._shower.replace(messages, key, self._pick(key))
+            replaced, shown = self._shower.replace(messages, *self._draw(document))
         except (Exception, SystemExit) as error:
-            visuals = self._not_shown(document, error, None)
-            return _with_placeholder(messages, visuals)
+            return _with_placeholder(messages, self._not_shown(document, error, None))
         self._remember(document, shown)
         return replaced
 
@@ -133,12 +129,12 @@ class Hooks:
 
         Some tasks put ``<image>`` into the text for every frame, and models count them.
         """
-        own = self._config["doc_to_text"]
-        document = self._told(document)
-        if lmms_eval_specific_kwargs is None:
-            text = own(document)
-        else:
-            text = own(document, lmms_eval_specific_kwargs)
+        shown = self._with_condition(document)
+        if shown is not document and isinstance(lmms_eval_specific_kwargs, Mapping):
+            # A condition in the task's YAML would win over the variant's.
+            lmms_eval_specific_kwargs = {**lmms_eval_specific_kwargs, "condition": ""}
+        specific = [] if lmms_eval_specific_kwargs is None else [lmms_eval_specific_kwargs]
+        text = self._config["doc_to_text"](shown, *specific)
         marks = len(_MARK.findall(text)) if isinstance(text, str) else 0
         if self._variant.condition is None or not marks:
             return text
@@ -151,8 +147,8 @@ class Hooks:
     def _n_images(self, document: Mapping[str, Any], specific: Any, marks: int) -> int:
         """How many pictures are shown of a task whose text marks several."""
         try:
-            given = self._call("doc_to_visual", document, specific)
-            shown = self._shower.show(given, item_id(document), self._pick(item_id(document)))
+            given = self._given(document, specific)
+            shown = self._shower.show(given, *self._draw(document))
         except KeyError:
             # The prompt is written from a document without its pictures, so that a task that
             # keeps them there cannot show them yet.
@@ -175,10 +171,10 @@ class Hooks:
         elif self._variant.order:
             dataset = self._reordered(dataset)
         if not callable(self._config.get("process_results")):
-            # The harness scores the responses itself and asks nothing of the audit then: what
-            # the judgement has to know of the documents is noted here.
+            # The harness scores the responses itself and does not call the audit then: what the
+            # evaluation has to know about the documents is noted here.
             rows = [(item_id(row), video_name(row), document_key(row)) for row in _plain(dataset)]
-            write_json(self._folder / f"{self._name}.{DOCUMENTS}", rows)
+            write_documents(self._folder, self._name, rows)
         return dataset
 
     def _picked(self, dataset: Any) -> Any:
@@ -197,32 +193,35 @@ class Hooks:
         self, document: Mapping[str, Any], results: Sequence[Any], **more: Any
     ) -> dict[str, Any]:
         """What the task's own function returns, and under ``audit`` what the audit needs."""
-        key = item_id(document)
-        place = self._name, document_key(document)
-        audited: dict[str, Any] = {"id": key, "video": self._video(document)}
-        if problem := _failed.get(place):
-            # Scored as the task scores it, but told apart: what was shown was a placeholder.
-            audited["problem"] = problem
-        if shown := _shown.get(place):
-            audited["shape"] = shown.shape
-        elif not problem:
-            audited["unseen"] = True  # answered from a cache, or by another process
+        name, place = item_id(document), (self._name, document_key(document))
+        shown, problem = _shown.get(place), _failed.get(place, "")
+        note = Note(
+            id=name,
+            video=self._video(document, shown),
+            shape=shown.shape if shown else "",
+            # Scored as the task scores it, but marked: what was shown was a placeholder.
+            problem=problem,
+            unseen=not shown and not problem,  # answered from a cache, or by another process
+        )
         try:
             # A copy: some tasks write into the document, which is scored once for each repeat.
             returned = self._config["process_results"](dict(document), results, **more)
             if not isinstance(returned, Mapping):
-                raise TypeError(f"it returned a {type(returned).__name__}, no dict of metrics")
+                raise TypeError(f"it returned a {type(returned).__name__}, not a dict of metrics")
         except (Exception, SystemExit) as error:
             # The harness would retry it and then drop the whole run.
-            logger.error(f"{self._name} {key}: the task could not score a response: {error!r}")
-            audited.setdefault("problem", f"the task's process_results failed with {error!r}")
-            return {AUDIT: audited}
+            logger.error(f"{self._name} {name}: the task could not score a response: {error!r}")
+            failed = f"the task's process_results failed with {error!r}"
+            return {AUDIT: replace(note, problem=problem or failed).as_logged()}
         scores = read_scores(returned, self._metrics, str(self._config.get("score_key", "score")))
-        audited["scores"] = {name: [score.value, score.rule] for name, score in scores.items()}
         shape = self._shape([document])
-        if shape is not None and (question := shape.read(document)) is not None:
-            audited["options"] = len(question.texts)
-        return {**returned, AUDIT: audited}
+        options = shape.read(document) if shape else None
+        note = replace(
+            note,
+            scores={metric: (score.value, score.rule) for metric, score in scores.items()},
+            options=len(options.texts) if options else 0,
+        )
+        return {**returned, AUDIT: note.as_logged()}
 
     def aggregation(self, number: int) -> Callable[..., Any]:
         """The task's aggregation of a metric, as one that a condition's answers cannot break."""
@@ -255,6 +254,11 @@ class Hooks:
         together = tuple(v.condition for v in self._plan.variants if v.condition is not None)
         return Shower(self._variant.condition, together, self._plan.clips)
 
+    def _draw(self, document: Mapping[str, Any]) -> tuple[str, int | None]:
+        """What a document's draws depend on, and its handpicked frame."""
+        name = item_id(document)
+        return name, self._task.picks.get(name)
+
     @property
     def _metrics(self) -> list[Metric]:
         return [
@@ -263,19 +267,15 @@ class Hooks:
             if entry.get("higher_is_better", True)  # a count of faults says not what is right
         ]
 
-    def _pick(self, key: str) -> int | None:
-        return self._task.picks.get(key)
-
-    def _video(self, document: Mapping[str, Any]) -> str:
-        shown = _shown.get((self._name, document_key(document)))
+    def _video(self, document: Mapping[str, Any], shown: Shown | None) -> str:
         source = shown.source if shown else ""
         if source.startswith("frames-"):
             source = video_name(document) or source
         return source or video_name(document) or document_key(document)
 
-    def _call(self, name: str, document: Mapping[str, Any], specific: Any) -> Any:
-        """Calls a function of the task as the harness does."""
-        own = self._config.get(name)
+    def _given(self, document: Mapping[str, Any], specific: Any) -> Any:
+        """The task's own visuals, from its function called as the harness calls it."""
+        own = self._config.get("doc_to_visual")
         if self._variant.condition is not None:
             # Frames are chosen from the whole video, not from those that the task has chosen.
             own = getattr(own, WHOLE, own)
@@ -285,11 +285,8 @@ class Hooks:
             return own(document, specific)
         return own(document)
 
-    def _told(self, document: Mapping[str, Any]) -> Mapping[str, Any]:
-        """The document with the condition in it, for a task that chooses frames by condition.
-
-        Its prompt says how many frames there are.
-        """
+    def _with_condition(self, document: Mapping[str, Any]) -> Mapping[str, Any]:
+        """The document with the condition in it, for a task whose prompt depends on that."""
         if self._variant.condition and hasattr(self._config.get("doc_to_visual"), WHOLE):
             return {**document, "condition": self._variant.condition.name}
         return document
@@ -307,7 +304,7 @@ class Hooks:
         return own(document)
 
     def _note(self, document: Mapping[str, Any], given: Any) -> None:
-        """Remembers what the task shows itself."""
+        """Remember what the task itself shows."""
         try:
             shape, source = described(given)
         except NotShownError:
@@ -328,7 +325,7 @@ class Hooks:
         if place not in _failed:
             logger.warning(f"{self._name} {item_id(document)}: shown as missing: {reason}")
             if not callable(self._config.get("process_results")):
-                self._tell_problem(place[1], reason)
+                add_problem(self._folder, self._name, place[1], reason)
         _failed[place] = reason
         _shown.pop(place, None)
         if self._variant.kind == "blind":
@@ -337,11 +334,6 @@ class Hooks:
             return placeholder_for(given)
         except Exception:
             return placeholder_for(None)
-
-    def _tell_problem(self, key: str, reason: str) -> None:
-        line = json.dumps({"key": key, "problem": reason}) + "\n"
-        with (self._folder / f"{self._name}.{PROBLEMS}").open("a", encoding="utf-8") as file:
-            file.write(line)
 
     def _own_folder(self, arguments: Any) -> Any:
         folder = getattr(arguments, "output_path", None)
@@ -387,23 +379,16 @@ class Hooks:
         return chosen
 
     def _chosen(self, dataset: Any, rows: Sequence[int], ids: Sequence[str]) -> Any:
-        """Some of the documents, and a note for the judgement of which they are."""
+        """Some of the documents, and a note for the evaluation of which they are."""
         if self._plan.limit is not None:
             # The limit means the same questions under every condition.
             rows = [row for row in rows if row < self._plan.limit]
-        write_json(
-            self._folder / f"{self._name}.rows.json", {"rows": [[row, ids[row]] for row in rows]}
-        )
-        # The harness fails on a task without documents: one is asked, and not judged.
+        write_places(self._folder, self._name, [(row, ids[row]) for row in rows])
+        # The harness fails on a task without documents: one is asked, and does not count.
         return dataset.select(list(rows) or [0])
 
 
-@lru_cache(maxsize=256)
-def _original(yaml: Path) -> Mapping[str, Any]:
-    """The audited task's own configuration, its functions loaded."""
-    from lmms_eval.utils import load_yaml_config
-
-    return dict(load_yaml_config(str(yaml), mode="full"))
+_original = lru_cache(maxsize=256)(load_config)
 
 
 def _plain(dataset: Any) -> Any:

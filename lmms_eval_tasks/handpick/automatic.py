@@ -15,8 +15,9 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
+from video_reasoning.preprocessing.frames import Frames
 from video_reasoning.preprocessing.video import VideoError
-from video_reasoning.tasks.handpick.frames import Frames, read_frames
+from video_reasoning.tasks.handpick.frames import read_grid
 from video_reasoning.tasks.handpick.items import Item
 from video_reasoning.tasks.handpick.record import Decision
 from video_reasoning.tasks.store.picks import AUTOMATIC, PicksError
@@ -183,7 +184,7 @@ def _frames(item: Item) -> Frames[Any] | str:
     if item.problem or item.video is None:
         return item.problem
     try:
-        return read_frames(item.video, _small)
+        return read_grid(item.video, _small)
     except VideoError as error:
         return str(error)
 

@@ -9,9 +9,9 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from video_reasoning.preprocessing.files import atomic_path
+from video_reasoning.preprocessing.frames import count_frames
 from video_reasoning.preprocessing.video import VideoError
 from video_reasoning.tasks.handpick.agreement import Combined, combine
-from video_reasoning.tasks.handpick.frames import count_frames, has_frames
 from video_reasoning.tasks.handpick.items import Item
 from video_reasoning.tasks.handpick.record import Decision, clean_annotator, clean_reason
 from video_reasoning.tasks.store.picks import Pick, PicksError, is_automatic, write_picks
@@ -213,6 +213,6 @@ def _fits(pick: Pick, item: Item) -> bool:
     if item.video is None:
         return True
     try:
-        return has_frames(item.video, pick.n_frames)
+        return count_frames(item.video) == pick.n_frames
     except VideoError:
         return True

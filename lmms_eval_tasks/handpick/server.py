@@ -23,9 +23,10 @@ from fastapi.exceptions import RequestValidationError
 from fastapi.responses import FileResponse, JSONResponse, Response
 from pydantic import BaseModel, ConfigDict, Field
 
+from video_reasoning.preprocessing.frames import Frames
 from video_reasoning.preprocessing.video import VideoError
 from video_reasoning.tasks.handpick.agreement import agreements
-from video_reasoning.tasks.handpick.frames import FrameCache, Frames, Player
+from video_reasoning.tasks.handpick.frames import FrameCache, Player
 from video_reasoning.tasks.handpick.items import Item
 from video_reasoning.tasks.handpick.record import (
     LONGEST_NAME,

@@ -12,7 +12,7 @@ import yaml
 
 from video_reasoning.tasks.audit.derive import derive, find_tasks
 from video_reasoning.tasks.audit.plan import Plan
-from video_reasoning.tasks.audit.variants import AuditError, parse_all
+from video_reasoning.tasks.audit.variants import AuditError
 
 # The harness reads each of its two thousand YAMLs to find a task.
 pytestmark = [pytest.mark.harness, pytest.mark.xdist_group("audit")]
@@ -93,8 +93,8 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def plan_with(tasks: Any, refused: Mapping[str, str], root: Path) -> Plan:
-    variants = tuple(parse_all(("original", "ordered", "blind", "reordered")))
-    return Plan(variants, tuple(tasks), root / "clips", 16, refused=refused)
+    conditions = ("original", "ordered16", "blind", "reordered")
+    return Plan(conditions, tuple(tasks), root / "clips", 16, refused=refused)
 
 
 def test_names_groups_tags_and_patterns(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -15,9 +15,9 @@ from PIL import Image
 
 from tests.audit.recorder_frames import numbers_of
 from tests.preprocessing.conftest import numbered_frame, write_video
-from video_reasoning.tasks.audit.hooks import AUDIT, Hooks
+from video_reasoning.tasks.audit.hooks import Hooks
+from video_reasoning.tasks.audit.notes import AUDIT
 from video_reasoning.tasks.audit.plan import AuditedTask, Plan
-from video_reasoning.tasks.audit.variants import parse_all
 
 CONDITIONS = ("original", "ordered", "random1", "last1", "handpicked1", "blind", "reordered")
 
@@ -89,7 +89,7 @@ def hooks(tmp_path: Path) -> dict[str, Hooks]:
     task = AuditedTask(
         f"cubes{tmp_path.name}", tmp_path / "cubes.yaml", "", {}, {"q1": 4, "q3": 5}, ("me",)
     )
-    plan = Plan(tuple(parse_all(CONDITIONS, 4)), (task,), tmp_path / "clips", 4)
+    plan = Plan(CONDITIONS, (task,), tmp_path / "clips", 4)
     return {variant.kind: Hooks(plan, task, variant, tmp_path) for variant in plan.variants}
 
 

@@ -23,7 +23,7 @@ import av
 import numpy as np
 
 from tests.tasks.releases import tvbench_question
-from video_reasoning.preprocessing.conditions import Condition, make_conditions
+from video_reasoning.preprocessing import Condition, make_conditions
 from video_reasoning.preprocessing.workers import Workers
 
 CONDITIONS = (

@@ -19,7 +19,7 @@ from video_reasoning.tasks.handpick.automatic import (
     annotator_name,
     pick_automatically,
 )
-from video_reasoning.tasks.handpick.frames import read_frames
+from video_reasoning.tasks.handpick.frames import read_grid
 from video_reasoning.tasks.handpick.items import Item, load_items
 from video_reasoning.tasks.handpick.record import PickLog
 
@@ -73,7 +73,7 @@ def items(home: Path) -> list[Item]:
 def by_hand(picker: ClipPicker, item: Item) -> int:
     """The rule of the module, one image and one text at a time."""
     assert item.video is not None
-    grid = read_frames(item.video, lambda image: image)
+    grid = read_grid(item.video, lambda image: image)
     texts = [picker.embed_texts([text])[0] for text in (item.question, *item.options)]
     images = [picker.embed_images([picture])[0] for picture in grid.pictures]
     means = [sum(float(image @ text) for text in texts) / len(texts) for image in images]
@@ -116,7 +116,7 @@ class Known(ClipPicker):
 
 
 def test_the_highest_mean_wins_and_ties_go_to_the_earlier(items: list[Item]) -> None:
-    from video_reasoning.tasks.handpick.frames import Frames
+    from video_reasoning.preprocessing.frames import Frames
 
     def frames(*closeness: float, indices: tuple[int, ...] | None = None) -> Frames[Any]:
         places = indices or tuple(range(len(closeness)))

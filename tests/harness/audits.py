@@ -7,8 +7,9 @@ import subprocess
 import sys
 from pathlib import Path
 
-from video_reasoning.tasks.audit.evaluate import AuditResult, judge
+from video_reasoning.tasks.audit.evaluate import evaluate
 from video_reasoning.tasks.audit.plan import Plan, read_plan
+from video_reasoning.tasks.audit.result import AuditResult
 
 
 def audit(out: Path, home: Path, *arguments: str) -> str:
@@ -34,5 +35,5 @@ def audit(out: Path, home: Path, *arguments: str) -> str:
 
 def judged(out: Path) -> tuple[Plan, dict[str, AuditResult]]:
     plan = read_plan(out / "tasks" / "plan.json")
-    _, results = judge(plan, out / "tasks", out / "runs")
-    return plan, {result.name: result for result in results}
+    audit = evaluate(plan, out / "tasks", out / "runs")
+    return plan, {result.name: result for result in audit.results}
