@@ -10,15 +10,17 @@ import hashlib
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeGuard
 
-from video_reasoning.tasks import registry, store
+from video_reasoning.tasks import registry
+from video_reasoning.tasks.benchmarks import BENCHMARKS
 from video_reasoning.tasks.errors import StoreError, UserError
 from video_reasoning.tasks.results.logs import (
     OddLines,
     Run,
     Sample,
     TaskResult,
+    condition_of,
     find_runs,
     objects,
     read_samples,
@@ -34,13 +36,15 @@ GENERATION = ("clip_score", "llm_match", "bleu", "rouge_l")
 Questions = Mapping[str, Mapping[str, Any]]
 """Id -> row of the store's questions."""
 
-_GROUPS = ("type", "difficulty", "demonstration_type", "qid", "variant")
-_VARIATIONS = ("counterfactual", "composite", "zoom", "first_person")
+_PAIR = ("qid", "variant")
 _DEMONSTRATION_TYPES = ("human", "object", "simulated")
+_BREAKDOWNS = tuple(
+    dict.fromkeys(name for benchmark in BENCHMARKS.values() for name in benchmark.breakdowns)
+)
 _COLUMNS = (
     *("id", "question_id", "task", "question", "options", "answer", "video", "problem", "frames"),
     *("references", "hypothesis", "video_before", "video_after", "evidence"),
-    *(*_GROUPS, *_VARIATIONS),
+    *(*_PAIR, *_BREAKDOWNS),
 )
 _QUOTES = str.maketrans("", "", "\\'\"\n")
 _KEPT = 1500
@@ -191,7 +195,7 @@ def gather(
         if not leave_out(task) or named & _files(run, task)
     ]
     tasks = {name: place for place, name in enumerate(registry.our_tasks())}
-    benchmarks = {name: place for place, name in enumerate((*store.SPLITS, ""))}
+    benchmarks = {name: place for place, name in enumerate((*BENCHMARKS, ""))}
 
     def place(log: TaskLog) -> tuple[int, int, str, str]:
         return benchmarks[log.benchmark], tasks.get(log.task, len(tasks)), log.task, log.run.date
@@ -244,13 +248,17 @@ def _read_items(log: TaskLog) -> None:
     # What `video-reasoning score` wrote beside the log.
     beside = log.run.folder / f"{log.run.date}_scores_{log.task}.jsonl"
     scores = {line["id"]: line for line in objects(beside) if isinstance(line.get("id"), str)}
+    only = condition_of(log.result.config)
     for sample in read_samples(log.log, log.odd):
         if not log.items:
             log.example = sample.prompt
         question = log.questions.get(sample.id, {})
         if question and _is_other(sample, question):
             log.changed.add(sample.id)
-        log.items.append(_item(sample, question, scores.get(sample.id, {})))
+        item = _item(sample, question, scores.get(sample.id, {}))
+        if item.condition in ("video", only):
+            item.condition = ""  # the task's only way
+        log.items.append(item)
 
 
 def _is_other(sample: Sample, question: Mapping[str, Any]) -> bool:
@@ -302,7 +310,7 @@ def _lacks_video(sample: Sample) -> bool:
     return bool(_mapping(sample.values.get("missing_items")).get("missing"))
 
 
-def _is_number(value: object) -> bool:
+def _is_number(value: object) -> TypeGuard[float]:
     return isinstance(value, (int, float)) and not isinstance(value, bool)
 
 
@@ -334,22 +342,17 @@ def _audited_score(sample: Sample, audited: Mapping[str, Any]) -> float | None:
 
 def _groups(sample: Sample, question: Mapping[str, Any]) -> dict[str, str]:
     """Breakdown -> value: from the log, as the harness had it; else from the store."""
-    groups = {
-        name: text
-        for name in _GROUPS
-        if (text := sample.group(name) or str(question.get(name) or ""))
-    }
-    if question.get("task"):
-        groups["task"] = str(question["task"])
-    for name in _DEMONSTRATION_TYPES:
-        if sample.values.get(f"acc_{name}"):
-            groups["demonstration_type"] = name
-    for name in _VARIATIONS:
-        if f"acc_{name}" in sample.values:
+    groups = {}
+    for name in (*_PAIR, *_BREAKDOWNS):
+        stored = question.get(name)
+        if f"acc_{name}" in sample.values:  # of its own metric, empty for what is not in it
             groups[name] = "yes" if sample.values[f"acc_{name}"] else "no"
-        elif name in question:
-            groups[name] = "yes" if question[name] else "no"
-    return groups
+        elif isinstance(stored, bool):
+            groups[name] = "yes" if stored else "no"
+        elif text := sample.group(name) or str(stored or ""):
+            groups[name] = text
+    kinds = [name for name in _DEMONSTRATION_TYPES if sample.values.get(f"acc_{name}")]
+    return groups | ({"demonstration_type": kinds[0]} if kinds else {})
 
 
 def _shortened(text: str) -> str:

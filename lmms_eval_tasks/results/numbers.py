@@ -17,6 +17,7 @@ from video_reasoning.metrics.paired import (
     score_groups,
 )
 from video_reasoning.metrics.principles import CONDITIONS, GAINS
+from video_reasoning.tasks.benchmarks import BENCHMARKS
 from video_reasoning.tasks.results.items import GENERATION, Item, TaskLog
 from video_reasoning.tasks.results.principles import evaluate_items
 from video_reasoning.tasks.results.signature import signature
@@ -37,14 +38,10 @@ __all__ = [
 LEVEL = 0.95
 """Coverage of every interval in a report."""
 
-BREAKDOWNS = (
-    "type",
-    "difficulty",
-    "demonstration_type",
-    "counterfactual",
-    "composite",
-    "zoom",
-    "first_person",
+BREAKDOWNS = tuple(
+    dict.fromkeys(
+        name for each in BENCHMARKS.values() for name in each.breakdowns if name != "task"
+    )
 )
 
 RATIOS = tuple(GAINS)
@@ -241,8 +238,8 @@ def _accuracies(found: TaskNumbers, items: Sequence[Item], condition: str) -> No
     own = found.log.result.metrics
     paired = "accuracy_unpaired" in own
     scored = [item for item in items if item.score is not None]
-    names = (*BREAKDOWNS, "task") if found.log.benchmark == "tvbench" else BREAKDOWNS
-    for group, part in _parts(scored, names):
+    benchmark = BENCHMARKS.get(found.log.benchmark)
+    for group, part in _parts(scored, benchmark.breakdowns if benchmark else BREAKDOWNS):
         if not condition:
             harness = _harness_name(group, "unpaired" if paired else "")
         elif not group and "kappa_random" not in own:

@@ -6,10 +6,10 @@ import hashlib
 from collections.abc import Mapping
 from functools import lru_cache
 from pathlib import Path
-from typing import Any
 
 from video_reasoning.tasks.llm import extractor
 from video_reasoning.tasks.results.items import TaskLog
+from video_reasoning.tasks.results.logs import condition_of
 from video_reasoning.tasks.store.text_files import is_regular
 
 __all__ = ["condition_of", "digest", "signature"]
@@ -52,24 +52,6 @@ def signature(log: TaskLog, condition: str = "") -> str:
         f"store {store}",
     ]
     return "|".join(part for part in parts if part)
-
-
-def condition_of(config: Mapping[str, Any]) -> str:
-    """Return the frames that a task shows of every video; empty if it shows the video itself.
-
-    Args:
-        config: The task's configuration as the harness recorded it: the condition in
-            `lmms_eval_specific_kwargs` wins over `dataset_name`.
-    """
-    settings = config.get("lmms_eval_specific_kwargs")
-    default = settings.get("default") if isinstance(settings, Mapping) else None
-    named = [each["condition"] for each in (settings, default) if _names_condition(each)]
-    name = str((named or [config.get("dataset_name") or ""])[0])
-    return "" if name == "video" else name
-
-
-def _names_condition(settings: object) -> bool:
-    return isinstance(settings, Mapping) and bool(settings.get("condition"))
 
 
 def digest(path: Path) -> str:

@@ -167,7 +167,7 @@ def test_automatic_picks_are_named(tmp_path: Path, questions: Path) -> None:
 def test_picks_that_have_gone_are_told(tmp_path: Path, questions: Path) -> None:
     (found,) = evaluate([run(tmp_path, questions)])
     assert found.annotators == {}
-    assert "no longer holds the picks of 4 of the 4 questions" in shown(found)
+    assert "no longer has the picks of 4 of the 4 questions" in shown(found)
 
 
 def test_the_papers_rows_stand_beside(tmp_path: Path, questions: Path) -> None:
@@ -201,7 +201,7 @@ def test_other_logs_are_refused(tmp_path: Path) -> None:
     write_run(tmp_path, {"tvbench_tomato_direction": [sample_line(0, id="q0")]})
     with pytest.raises(PrinciplesError, match="no run of tvbench_tomato_principles"):
         evaluate([tmp_path])
-    with pytest.raises(PrinciplesError, match="holds no answer under"):
+    with pytest.raises(PrinciplesError, match="has no answer under"):
         evaluate([tmp_path], task="tvbench_tomato_direction")
     with pytest.raises(PrinciplesError, match="not between 0 and 1"):
         evaluate([tmp_path], level=95)
