@@ -1,35 +1,5 @@
 """Harness models that need no weights: sample_observer, random_choice, frequent_choice."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from lmms_eval.models.registry_v2 import ModelManifest
+from video_reasoning.tasks.models.manifests import manifests
 
 __all__ = ["manifests"]
-
-_CLASSES = {
-    "sample_observer": "video_reasoning.tasks.sample.observer.model.SampleObserver",
-    "random_choice": "video_reasoning.tasks.models.baselines.RandomChoice",
-    "frequent_choice": "video_reasoning.tasks.models.baselines.FrequentChoice",
-}
-
-
-def manifests() -> list[ModelManifest]:
-    """Announce the models to the harness (entry point group ``lmms_eval.models``).
-
-    Returns:
-        One manifest per model, each with a simple and a chat class; the classes
-        themselves are imported only when the harness asks for one by name.
-    """
-    from lmms_eval.models.registry_v2 import ModelManifest
-
-    return [
-        ModelManifest(
-            model_id=name,
-            simple_class_path=path,
-            chat_class_path=f"{path}Chat",
-        )
-        for name, path in _CLASSES.items()
-    ]

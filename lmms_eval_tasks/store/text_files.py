@@ -1,4 +1,4 @@
-"""Reading texts that somebody else wrote: never a hang, and one kind of error a fault."""
+"""Reading texts that somebody else wrote: never a hang, and one kind of error per fault."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 MOST_BYTES = 2**31
-"""A text file with more is refused; the largest that a benchmark has is a few megabytes."""
+"""A larger text file is refused; the largest that a benchmark has is a few megabytes."""
 
 MOST_NAME = 1000
 """Characters of a question's id, at most."""
@@ -23,7 +23,7 @@ _LARGEST_CELL = 2**30
 
 
 def is_regular(path: Path) -> bool:
-    """Whether a path leads to a file that can be read to its end: no pipe, device or folder."""
+    """Tell whether a path leads to a file with an end: not to a pipe, device or folder."""
     try:
         return stat.S_ISREG(path.stat().st_mode)
     except (OSError, ValueError):
@@ -31,37 +31,37 @@ def is_regular(path: Path) -> bool:
 
 
 def read_bytes(path: Path) -> bytes:
-    """The content of a file.
+    """Return the content of a file.
 
     Raises:
-        OSError: if it is absent, too large, or no regular file (a pipe would be waited for for
-            ever, and some devices never end).
+        OSError: It is absent, too large, or not a regular file (a pipe could be waited for
+            forever, and some devices never end).
     """
     status = os.stat(path)  # noqa: PTH116 - a loop of links is an OSError here in every Python
     if stat.S_ISDIR(status.st_mode):
         raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), str(path))
     if not stat.S_ISREG(status.st_mode):
-        raise OSError(errno.EINVAL, "it is no regular file", str(path))
+        raise OSError(errno.EINVAL, "it is not a regular file", str(path))
     if status.st_size > MOST_BYTES:
         raise OSError(errno.EFBIG, os.strerror(errno.EFBIG), str(path))
     return path.read_bytes()
 
 
 def read_text(path: Path) -> str:
-    """A file's text, UTF-8 with or without a byte order mark.
+    """Return a file's text, UTF-8 with or without a byte order mark.
 
     Raises:
-        OSError: as :func:`read_bytes`.
-        UnicodeDecodeError: if it is not UTF-8.
+        OSError: As :func:`read_bytes`.
+        UnicodeDecodeError: It is not UTF-8.
     """
     return read_bytes(path).decode("utf-8-sig")
 
 
 def loads(text: str | bytes) -> Any:
-    """Reads JSON.
+    """Read JSON.
 
     Raises:
-        ValueError: if it is none, or is nested more deeply than can be read.
+        ValueError: It is not JSON, or is nested too deeply to be read.
     """
     try:
         return json.loads(text)
@@ -70,7 +70,7 @@ def loads(text: str | bytes) -> Any:
 
 
 def is_text(value: str) -> bool:
-    """Whether a text can be written as UTF-8: JSON may hold halves of characters."""
+    """Tell whether a text can be written as UTF-8: JSON may contain halves of characters."""
     try:
         value.encode()
     except UnicodeEncodeError:
@@ -79,7 +79,7 @@ def is_text(value: str) -> bool:
 
 
 def shortened(written: object, most: int = 120) -> str:
-    """A value as a message quotes it: a cell may hold megabytes, or what is no text at all."""
+    """Return a value as a message quotes it: a cell may have megabytes, or not even be text."""
     found = str(written)
     if len(found) > most:
         found = f"{found[: most - 20]}... ({len(found):,} characters)"
@@ -87,10 +87,10 @@ def shortened(written: object, most: int = 120) -> str:
 
 
 def table(content: str) -> tuple[list[str], list[tuple[int, dict[str, Any] | str]]]:
-    """Reads CSV with a first line of names.
+    """Read CSV with a first line of names.
 
     Args:
-        content: the whole file's text.
+        content: The whole file's text.
 
     Returns:
         The names, stripped; and the rows with their numbers from 1: each an object, or the

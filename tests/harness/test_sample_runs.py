@@ -137,16 +137,20 @@ def test_broken_missing_and_odd_items_are_counted_and_the_run_goes_on(
     assert "shown as missing" in run.output
 
 
+@pytest.mark.parametrize(
+    "named",
+    [
+        "dataset_name: ordered8\n",
+        "lmms_eval_specific_kwargs:\n  default:\n    condition: ordered8\n",
+    ],
+)
 def test_a_users_own_yaml_may_include_ours(
-    harness: Harness, sample_store: Path, tmp_path: Path
+    harness: Harness, sample_store: Path, tmp_path: Path, named: str
 ) -> None:
     folder = tmp_path / "mine"
     folder.mkdir()
     ours = registry.tasks_path() / "tvbench" / "tvbench_tomato_direction.yaml"
-    (folder / "eight.yaml").write_text(
-        f"include: {ours}\ntask: my_direction_eight\n"
-        "lmms_eval_specific_kwargs:\n  default:\n    condition: ordered8\n"
-    )
+    (folder / "eight.yaml").write_text(f"include: {ours}\ntask: my_direction_eight\n{named}")
     run = harness(
         "--model", "sample_observer", "--tasks", "my_direction_eight", "--limit", "4",
         "--include_path", str(folder), home=sample_store,

@@ -260,11 +260,11 @@ def test_captions_are_stored_with_the_questions(tmp_path: Path) -> None:
         ({"question_id": "7", "p_preevent": ["x"]}, "p_preevent is not a text"),
         ({"question_id": "7", "p_preevent": "  "}, "it has none of p_preevent"),
         ({"question_id": True, "p_preevent": "x"}, "it has no id"),
-        ("", "holds no captions; a line is an object such as"),
+        ("", "has no captions; a line is an object such as"),
     ],
 )
 def test_captions_that_cannot_be_read(tmp_path: Path, line: Any, reason: str) -> None:
-    with pytest.raises(ReleaseError, match="holds no captions") as refused:
+    with pytest.raises(ReleaseError, match="has no captions") as refused:
         captions.read_captions(write_captions(tmp_path / "c.jsonl", line))
     assert reason in str(refused.value)
 
