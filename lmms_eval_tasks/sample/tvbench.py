@@ -14,8 +14,8 @@ from typing import Any
 
 import numpy as np
 
-from video_reasoning.preprocessing.files import atomic_path
 from video_reasoning.tasks.sample.drawing import HEIGHT, WIDTH, Actor, Video
+from video_reasoning.tasks.sample.shared import VECTORS, seeded, write_text
 from video_reasoning.tasks.sample.wording import (
     COLORS,
     DIRECTIONS,
@@ -37,7 +37,6 @@ _MOTION_TYPES = {name: name.replace("_", " ") for name in FILES}
 _SAMPLED = 16  # frames that the protocol takes; moments are placed on exactly one of them
 _TIMES = tuple(float(at) for at in np.linspace(0, 1, 61))
 
-_VECTORS = {"left": (-1.0, 0.0), "right": (1.0, 0.0), "up": (0.0, -1.0), "down": (0.0, 1.0)}
 # Thing -> (drawing, size, outline seen by the eye, demonstration type).
 _THINGS = {
     "ball": ("ball", 13.0, "circle", "object"),
@@ -158,8 +157,8 @@ def _travel(
     for place, (leg, length) in enumerate(zip(legs, reach, strict=True)):
         along = np.clip(at * len(legs) - place, 0, 1)
         along = pace(along)
-        x += _VECTORS[leg][0] * length * along
-        y += _VECTORS[leg][1] * length * along
+        x += VECTORS[leg][0] * length * along
+        y += VECTORS[leg][1] * length * along
     return x, y
 
 
@@ -167,8 +166,8 @@ def _centered(legs: Sequence[str], reach: Sequence[float]) -> tuple[float, float
     """Start such that the path stays in the middle of the picture."""
     xs, ys = [0.0], [0.0]
     for leg, length in zip(legs, reach, strict=True):
-        xs.append(xs[-1] + _VECTORS[leg][0] * length)
-        ys.append(ys[-1] + _VECTORS[leg][1] * length)
+        xs.append(xs[-1] + VECTORS[leg][0] * length)
+        ys.append(ys[-1] + VECTORS[leg][1] * length)
     return WIDTH / 2 - (min(xs) + max(xs)) / 2, 124 - (min(ys) + max(ys)) / 2
 
 
@@ -437,15 +436,12 @@ def build(root: Path, seed: int = 0) -> list[Video]:
         The videos to draw.
     """
     videos = []
-    (root / "data").mkdir(parents=True, exist_ok=True)
     for file_number, name in enumerate(FILES):
         rows: dict[str, Any] = {}
         asked = {"static": 0, "moment": 0, "none": 0}
         for number in range(12):
             base = 10_000 * (file_number + 1) + 100 * number + 1_000_003 * seed
-            rng = np.random.default_rng(base)
-            colors = list(COLORS)
-            rng.shuffle(colors)
+            rng, colors = seeded(base)
             scene = _Scene(kind=_kind(name, number))
             # Sampled frames lie 5 to 6 frames apart.
             frames = 78 + 3 * int(rng.integers(5))
@@ -482,6 +478,5 @@ def build(root: Path, seed: int = 0) -> list[Video]:
                     row["informative_frame"] = scene.moment_frame
                 rows[str(place)] = row
         text = json.dumps(rows, indent=2, ensure_ascii=False)
-        with atomic_path(root / "data" / f"{name}.json") as temporary:
-            temporary.write_text(text + "\n", encoding="utf-8")
+        write_text(root / "data" / f"{name}.json", text + "\n")
     return videos
