@@ -35,12 +35,6 @@ def correctness(correct: Iterable[SupportsFloat | None], name: str = "correct") 
     return values
 
 
-def mean(values: Iterable[float]) -> float:
-    """Arithmetic mean without NaN entries; NaN where nothing is left."""
-    kept = [value for value in values if not math.isnan(value)]
-    return math.fsum(kept) / len(kept) if kept else math.nan
-
-
 def same_length(**arguments: Collection[object]) -> None:
     """Check that sequences belong item by item.
 

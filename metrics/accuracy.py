@@ -1,43 +1,92 @@
-"""Accuracies with what they rest on.
+"""Plain averages of a run's scores.
 
-One convention throughout: an item without a score (None or NaN) is neither right nor wrong, it
-leaves the denominator and is counted apart; an average over nothing is NaN, never 0. Averages
-weigh items, not groups: the overall accuracies of TVBench (TOMATO, table 5) and CausalVQA
-(tables 6 and 12) do.
+One convention throughout: an item without a score (None or NaN) is neither right nor wrong and
+leaves the denominator; an average over nothing is NaN, never 0. Averages weigh items, not groups:
+the overall accuracies of TVBench (TOMATO, table 5) and CausalVQA (tables 6 and 12) do.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Collection, Hashable, Mapping
-from dataclasses import dataclass
-from typing import TypeVar
+from collections.abc import Iterable, Sequence
+from typing import SupportsFloat
 
-from video_reasoning.metrics._records import Correct, correctness, mean, same_length
+from video_reasoning.metrics._records import Correct, correctness, same_length
 
-Group = TypeVar("Group", bound=Hashable)
-Name = TypeVar("Name", bound=Hashable)
+DESCRIPTIVE = "descriptive"
+"""The only CausalVQA type that does not count as reasoning (section 3)."""
 
 
-@dataclass(frozen=True)
-class Accuracy:
-    """An accuracy and the items it rests on.
+def mean(values: Iterable[SupportsFloat | None]) -> float:
+    """Arithmetic mean.
 
-    Attributes:
-        value: Correct items / scored items, 0..1; NaN where no item was scored.
-        n: Scored items.
-        n_correct: Items answered correctly.
-        n_unscored: Items without a score: missing videos, withheld answers.
+    Args:
+        values: One number per item; None or NaN is left out. Truth values count as 1 and 0, so
+            that the mean of ``answer is None for answer in answers`` is a rate.
+
+    Returns:
+        The mean; NaN where nothing is left.
+
+    Example:
+        >>> mean([1, None, 0.5])
+        0.75
     """
+    kept = _kept(values)
+    return math.fsum(kept) / len(kept) if kept else math.nan
 
-    value: float
-    n: int
-    n_correct: int
-    n_unscored: int = 0
 
-    def __str__(self) -> str:
-        share = "n/a" if math.isnan(self.value) else f"{100 * self.value:.1f}%"
-        return f"{share} ({self.n_correct}/{self.n})"
+def standard_error(values: Iterable[SupportsFloat | None]) -> float:
+    """Standard error of the mean of independent values: s / sqrt(n), s with n - 1.
+
+    Args:
+        values: One number per item; None or NaN is left out.
+
+    Returns:
+        0 or more; NaN for fewer than two values.
+
+    Example:
+        >>> standard_error([1, 0, 1, 0])
+        0.28867513459481287
+    """
+    kept = _kept(values)
+    if len(kept) < 2:
+        return math.nan
+    center = mean(kept)
+    spread = math.fsum((value - center) ** 2 for value in kept) / (len(kept) - 1)
+    return math.sqrt(spread / len(kept))
+
+
+def weighted_mean(values: Sequence[float | None], weights: Sequence[float]) -> float:
+    """Join the accuracies of parts into one: sum(weight * value) / sum(weight).
+
+    Weighed by the number of items, the 15 strata of CausalVQA's tables 6 and 12 give every
+    aggregate that is printed there; the unweighted mean over strata, which the authors' harness
+    tasks take, does not.
+
+    Args:
+        values: Accuracy of each part, all in one unit; None or NaN is left out.
+        weights: Number of items of each part, 0 or more.
+
+    Returns:
+        The mean; NaN where no part with a value has a weight.
+
+    Raises:
+        ValueError: The lengths differ or a weight is negative.
+
+    Example:
+        >>> weighted_mean([0.5, None, 0.9], [30, 5, 10])
+        0.6
+    """
+    same_length(values=values, weights=weights)
+    if any(weight < 0 for weight in weights):
+        raise ValueError(f"A weight is negative: {min(weights)}; give numbers of items.")
+    known = [
+        (value, weight)
+        for value, weight in zip(values, weights, strict=True)
+        if value is not None and not math.isnan(value)
+    ]
+    total = math.fsum(weight for _, weight in known)
+    return math.fsum(value * weight for value, weight in known) / total if total else math.nan
 
 
 def accuracy(correct: Correct) -> float:
@@ -51,7 +100,7 @@ def accuracy(correct: Correct) -> float:
         0..1; NaN where no item was scored.
 
     Raises:
-        ValueError: An entry is no truth value.
+        ValueError: An entry is not a truth value.
 
     Example:
         >>> accuracy([True, False, None, True, True])
@@ -60,165 +109,25 @@ def accuracy(correct: Correct) -> float:
     return mean(correctness(correct))
 
 
-def count_correct(correct: Correct) -> Accuracy:
-    """Like `accuracy`, with the counts.
+def guessing_accuracy(n_options: Iterable[int]) -> float:
+    """Accuracy that uniform guessing is expected to get.
 
     Args:
-        correct: As for `accuracy`.
-
-    Raises:
-        ValueError: An entry is no truth value.
-
-    Example:
-        >>> print(count_correct([True, False, None, True, True]))
-        75.0% (3/4)
-    """
-    values = correctness(correct)
-    scored = [value for value in values if not math.isnan(value)]
-    return Accuracy(mean(scored), len(scored), int(sum(scored)), len(values) - len(scored))
-
-
-def accuracy_by(groups: Collection[Group], correct: Correct) -> dict[Group, Accuracy]:
-    """Break an accuracy down, for example by type, difficulty or demonstration type.
-
-    Args:
-        groups: The group of each item.
-        correct: As for `accuracy`, of the same length.
+        n_options: Number of options of each question, 1 or more; 2 for yes or no.
 
     Returns:
-        Group -> accuracy, in the order in which the groups first appear. Their counts add up to
-        those of all items.
+        Mean of 1 / options, 0..1; NaN where there is no question.
 
     Raises:
-        ValueError: The lengths differ or an entry is no truth value.
+        ZeroDivisionError: A question has no option.
 
     Example:
-        >>> by_type = accuracy_by(["a", "b", "a"], [True, False, False])
-        >>> by_type["a"].value, by_type["b"].value
-        (0.5, 0.0)
+        >>> guessing_accuracy([4, 2])
+        0.375
     """
-    same_length(groups=groups, correct=correct)
-    members: dict[Group, list[float]] = {}
-    for group, value in zip(groups, correctness(correct), strict=True):
-        members.setdefault(group, []).append(value)
-    return {group: count_correct(values) for group, values in members.items()}
+    return mean(1 / options for options in n_options)
 
 
-def unparsed_rate(answers: Collection[str | None]) -> float:
-    """Share of the responses that name no option, or no yes or no.
-
-    Such responses are wrong; VideoChat2's were 35.4% of all (Black Swan, table 2), so that its
-    accuracy says little without this rate.
-
-    Args:
-        answers: The parsed answer of each response, None where there is none.
-
-    Returns:
-        0..1; NaN where there is no response.
-
-    Example:
-        >>> unparsed_rate(["A", None, "B", "C"])
-        0.25
-    """
-    return mean([float(answer is None) for answer in answers])
-
-
-@dataclass(frozen=True)
-class Stratum:
-    """An accuracy over one part of a benchmark, as published tables give it.
-
-    Attributes:
-        n: Number of items (pairs, for paired accuracy), 0 or more.
-        value: Their accuracy, as a share or in percent; NaN where n is 0.
-    """
-
-    n: int
-    value: float
-
-
-def combine(strata: Collection[Stratum | Accuracy]) -> Stratum:
-    """Join parts of a benchmark into one accuracy, each weighed by its number of items.
-
-    value = sum(n_i * value_i) / sum(n_i). From the 15 strata of CausalVQA's tables 6 and 12 this
-    gives every aggregate that is printed there; the unweighted mean over strata, which the
-    authors' harness tasks take, does not.
-
-    Args:
-        strata: Parts without overlap, all in one unit.
-
-    Returns:
-        All items and their accuracy; NaN over 0 items where every part is empty.
-
-    Raises:
-        ValueError: A number of items is negative, or a part with items has no accuracy.
-
-    Example:
-        >>> combine([Stratum(30, 0.5), Stratum(10, 0.9)])
-        Stratum(n=40, value=0.6)
-    """
-    for part in strata:
-        if part.n < 0 or (part.n > 0 and not math.isfinite(part.value)):
-            raise ValueError(
-                f"A part with {part.n} items and accuracy {part.value} cannot be weighed; leave "
-                "out parts that were not measured."
-            )
-    total = sum(part.n for part in strata)
-    weighed = math.fsum(part.n * part.value for part in strata if part.n)
-    return Stratum(total, weighed / total if total else math.nan)
-
-
-def combine_by(
-    strata: Mapping[Name, Stratum | Accuracy], group_of: Callable[[Name], Group | None]
-) -> dict[Group, Stratum]:
-    """Join the strata of each group, weighed by their number of items.
-
-    Args:
-        strata: Name of the stratum -> its accuracy.
-        group_of: From a stratum's name to its group; None leaves it out.
-
-    Returns:
-        Group -> accuracy, in the order in which the groups first appear.
-
-    Raises:
-        ValueError: As in `combine`.
-    """
-    members: dict[Group, list[Stratum | Accuracy]] = {}
-    for name, part in strata.items():
-        group = group_of(name)
-        if group is not None:
-            members.setdefault(group, []).append(part)
-    return {group: combine(parts) for group, parts in members.items()}
-
-
-DESCRIPTIVE = "descriptive"
-"""The only CausalVQA type that does not count as reasoning (section 3)."""
-
-
-def causalvqa_aggregates(
-    strata: Mapping[tuple[str, str], Stratum | Accuracy],
-) -> dict[str, Stratum]:
-    """All rows that CausalVQA prints under its strata (tables 6, 12 and 13).
-
-    Args:
-        strata: (type, difficulty) -> accuracy, for example ("planning", "hard").
-
-    Returns:
-        Each type, then "reasoning" (every type but descriptive), then "all"; weighed by number
-        of items. A name whose strata are all absent or empty has the accuracy NaN over 0 items.
-
-    Raises:
-        ValueError: As in `combine`.
-
-    Example:
-        >>> rows = causalvqa_aggregates({
-        ...     ("descriptive", "easy"): Stratum(2, 1.0), ("planning", "easy"): Stratum(6, 0.5),
-        ... })
-        >>> rows["reasoning"].value, rows["all"].value
-        (0.5, 0.625)
-    """
-    by_type = combine_by(strata, lambda name: name[0])
-    return {
-        **by_type,
-        "reasoning": combine([part for name, part in by_type.items() if name != DESCRIPTIVE]),
-        "all": combine(list(by_type.values())),
-    }
+def _kept(values: Iterable[SupportsFloat | None]) -> list[float]:
+    numbers = [float(value) for value in values if value is not None]
+    return [value for value in numbers if not math.isnan(value)]

@@ -1,29 +1,44 @@
-"""How sure a number is: intervals and paired tests.
+"""How sure a number is: one policy for every interval, and McNemar's test.
 
-Accuracies over independent questions get a Wilson interval. Questions about one video are not
-independent, and kappa, tau and rho are ratios of correlated accuracies: those get a percentile
-bootstrap that redraws whole videos and keeps the conditions of a question together. Nothing
-measured gives NaN.
+Questions about one video are not independent, so every interval takes the video of each item.
+
+- `accuracy_interval`, for a mean of scores from 0 to 1: Wilson's score interval over the effective
+  number of independent questions. It needs no draws. In simulations (2 to 40 questions per video,
+  3 to 100 videos, correlated or not) it covers the truth more often than a percentile bootstrap
+  over videos: that one falls to 87% for 10 to 15 videos and has no width at 0% and 100%.
+- `mean_interval`, for a mean on any other scale: percentile bootstrap that redraws whole videos.
+- `difference_interval` and `gain_interval`, for two conditions over the same items (kappa, tau and
+  rho are gains): the same bootstrap with the two scores of an item drawn together, widened by the
+  room for losses or wins that the items do not show.
+
+The seed of the draws is fixed: one log always gives one interval. Nothing measured gives NaN.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Hashable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from statistics import NormalDist
 
 import numpy as np
 import numpy.typing as npt
 
-from video_reasoning.metrics._align import Aligned, Scores, align
-from video_reasoning.metrics.principles import Gain, evaluate_principles, shared_questions
+from video_reasoning.metrics._align import Scores, align
+from video_reasoning.metrics.principles import (
+    CONDITIONS,
+    GAINS,
+    evaluate_principles,
+    shared_questions,
+)
 
 Floats = npt.NDArray[np.float64]
 Clusters = Mapping[Hashable, Hashable] | Sequence[Hashable]
 """What belongs together, e.g. the video of each question: by question id, or in their order."""
 
 DRAWS = 10_000
+"""Bootstrap draws of every interval."""
+
 _CHUNK = 4_000_000  # numbers of one block of resampling weights: 32 MB
 _DISTINCT_PER_CLUSTER = 16  # a multinomial count costs about as much as drawing 16 clusters
 
@@ -39,6 +54,8 @@ class Estimate:
         level: Coverage that the interval aims at, e.g. 0.95.
         n: Items it rests on.
         n_clusters: Independent units (videos) that the items fall into.
+        method: How the interval was made: "Wilson", "Wilson over videos" (its effective number of
+            questions), "bootstrap over videos", or "" where there is none.
     """
 
     value: float
@@ -47,9 +64,10 @@ class Estimate:
     level: float
     n: int
     n_clusters: int
+    method: str = ""
 
 
-def wilson(n_correct: int, n: int, level: float = 0.95) -> Estimate:
+def wilson(n_correct: float, n: float, level: float = 0.95) -> Estimate:
     """Wilson score interval of an accuracy over independent questions.
 
     (p + z²/2n ± z sqrt(p(1-p)/n + z²/4n²)) / (1 + z²/n). Unlike p ± z sqrt(p(1-p)/n) it stays
@@ -71,117 +89,142 @@ def wilson(n_correct: int, n: int, level: float = 0.95) -> Estimate:
         >>> round(estimate.low, 3), round(estimate.high, 3)
         (0.531, 0.888)
     """
-    _check_level(level)
     if not 0 <= n_correct <= n:
         raise ValueError(f"{n_correct} correct of {n} questions is impossible.")
-    if n == 0:
-        return Estimate(math.nan, math.nan, math.nan, level, 0, 0)
-    share = n_correct / n
-    z = NormalDist().inv_cdf((1 + level) / 2)
-    scale = 1 + z * z / n
-    centre = (share + z * z / (2 * n)) / scale
-    half = z * math.sqrt(share * (1 - share) / n + z * z / (4 * n * n)) / scale
-    low = 0.0 if n_correct == 0 else centre - half
-    high = 1.0 if n_correct == n else centre + half
-    return Estimate(share, low, high, level, n, n)
+    value = n_correct / n if n else math.nan
+    low, high = _wilson(value, n, level)
+    return Estimate(value, low, high, level, int(n), int(n), "Wilson" if n else "")
 
 
-def bootstrap_mean(
-    values: Sequence[float],
-    clusters: Sequence[Hashable] | None = None,
-    strata: Sequence[Hashable] | None = None,
-    *,
-    draws: int = DRAWS,
-    level: float = 0.95,
-    seed: int = 0,
+def accuracy_interval(
+    scores: Sequence[float], clusters: Sequence[Hashable] | None = None, *, level: float = 0.95
 ) -> Estimate:
-    """Mean of scores with a bootstrap interval, clustered and stratified where asked.
+    """Mean of scores from 0 to 1 with Wilson's interval over the effective number of questions.
+
+    The effective number is p(1-p) / v with v the variance of the mean between videos, or between
+    items where that is larger: correlated questions count for fewer. Over K videos it is
+    multiplied by (z / t)², t being Student's quantile with K - 1 degrees of freedom, because v is
+    itself estimated (Korn and Graubard, 1998; Dean and Pagano, 2015). If every item has a video
+    of its own and is right or wrong, this is Wilson's interval itself. If the scores do not vary
+    (all right, all wrong, one video), there are as many questions as videos.
 
     Args:
-        values: One score per item, e.g. 1.0 right and 0.0 wrong; NaN is left out.
-        clusters: What each item belongs to, e.g. its video; whole clusters are redrawn. Without
-            it every item is drawn for itself.
-        strata: The stratum of each item; each stratum keeps its number of clusters in every
-            draw. All items of a cluster must lie in one stratum.
-        draws: Number of bootstrap draws, at least 1.
-        level: Coverage of the percentile interval.
-        seed: Seed of the draws; the same seed gives the same interval.
+        scores: One score per item, 0..1; NaN is left out.
+        clusters: What each item belongs to, e.g. its video. Without it all are independent.
+        level: Coverage, between 0 and 1.
 
     Raises:
-        ValueError: Lengths differ, a cluster lies in two strata, or a parameter is out of range.
+        ValueError: Lengths differ, a score is outside 0..1 or the level is out of range.
+
+    Example:
+        >>> found = accuracy_interval([1, 1, 0, 0, 1, 1], ["a", "a", "b", "b", "c", "c"])
+        >>> round(found.value, 2), round(found.low, 2), round(found.high, 2), found.n_clusters
+        (0.67, 0.09, 0.97, 3)
     """
-    scores = np.asarray(values, dtype=np.float64)
-    kept = ~np.isnan(scores)
-    labels = _codes(clusters, len(scores))[kept]
-    layers = _codes(strata, len(scores))[kept] if strata is not None else np.zeros_like(labels)
-    scores = scores[kept]
-    if not len(scores):
-        _check_draws(draws, level)
-        return Estimate(math.nan, math.nan, math.nan, level, 0, 0)
-    sums, of_cluster = _cluster_sums(np.column_stack([scores, np.ones(len(scores))]), labels)
-    layer = np.zeros(len(sums), dtype=np.int64)
-    layer[of_cluster] = layers
-    if (layer[of_cluster] != layers).any():
-        raise ValueError("A cluster has items in two strata; each must lie in one.")
-    resampled = _resample(sums, layer, draws, level, seed)
-    means = resampled[:, 0] / resampled[:, 1]
-    return _estimate(float(scores.mean()), means, level, len(scores), len(sums))
+    _check(level)
+    values, labels = _scored(scores, clusters)
+    if ((values < 0) | (values > 1)).any():
+        raise ValueError("A score is outside 0..1; use mean_interval for other scales.")
+    if not len(values):
+        return _nothing(level)
+    size = len(np.unique(labels))
+    value = float(values.mean())
+    effective = _effective_number(values, labels, level)
+    low, high = _wilson(value, effective, level)
+    method = "Wilson" if size == len(values) else "Wilson over videos"
+    return Estimate(value, low, high, level, len(values), size, method)
 
 
-def bootstrap_difference(
+def mean_interval(
+    scores: Sequence[float],
+    clusters: Sequence[Hashable] | None = None,
+    *,
+    level: float = 0.95,
+    draws: int = DRAWS,
+) -> Estimate:
+    """Mean of scores on any scale with a percentile bootstrap over clusters.
+
+    Args:
+        scores: One score per item; NaN is left out.
+        clusters: What each item belongs to, e.g. its video; whole clusters are redrawn. Without
+            it every item is drawn for itself.
+        level: Coverage, between 0 and 1.
+        draws: Number of bootstrap draws, at least 1.
+
+    Raises:
+        ValueError: Lengths differ or a parameter is out of range.
+    """
+    _check(level, draws)
+    values, labels = _scored(scores, clusters)
+    if not len(values):
+        return _nothing(level)
+    sums = _cluster_sums(np.column_stack([values, np.ones(len(values))]), labels)
+    drawn = _resample(sums, draws)
+    means = drawn[:, 0] / drawn[:, 1]
+    return _percentile(float(values.mean()), means, level, len(values), len(sums))
+
+
+def difference_interval(
     a: Sequence[float],
     b: Sequence[float],
     clusters: Sequence[Hashable] | None = None,
     *,
-    draws: int = DRAWS,
     level: float = 0.95,
-    seed: int = 0,
+    draws: int = DRAWS,
 ) -> Estimate:
     """Mean of b minus mean of a over the same items, with a paired bootstrap interval.
 
     Both scores of an item are drawn together, so that what makes an item hard for both does not
-    widen the interval.
+    widen the interval. If no item loses, a bootstrap cannot show that some might: the interval is
+    widened by Wilson's upper end of 0 losses in as many questions as there are videos, and
+    likewise if none wins; an unseen one is taken to be as large as the largest seen. The squares
+    of the two margins add up (the method of variance estimates recovery; Zou and Donner, 2008).
+    One video shows nothing about others. Scores from 0 to 1 keep the interval within -1..1.
 
     Args:
         a: One score per item of the first run; NaN where it has none.
         b: One score per item of the second run, in the same order. Items that lack one of the
             two are left out.
-        clusters: As in `bootstrap_mean`.
+        clusters: As in `mean_interval`.
+        level: Coverage, between 0 and 1.
         draws: Number of bootstrap draws.
-        level: Coverage of the percentile interval.
-        seed: Seed of the draws.
 
     Raises:
         ValueError: Lengths differ or a parameter is out of range.
     """
-    if len(a) != len(b):
-        raise ValueError(f"Runs over {len(a)} and {len(b)} items cannot be paired item by item.")
-    difference = np.asarray(b, dtype=np.float64) - np.asarray(a, dtype=np.float64)
-    return bootstrap_mean(difference.tolist(), clusters, draws=draws, level=level, seed=seed)
+    _same_items(a, b)
+    first, second = np.asarray(a, dtype=np.float64), np.asarray(b, dtype=np.float64)
+    difference = second - first
+    found = mean_interval(difference.tolist(), clusters, draws=draws, level=level)
+    both = np.concatenate([first, second])
+    bound = math.inf if ((both < 0) | (both > 1)).any() else 1.0
+    if found.n_clusters <= 1:
+        return replace(found, low=-bound, high=bound) if found.n else found
+    low, high = _widened(found, difference, 1.0)
+    return replace(found, low=max(-bound, low), high=min(bound, high))
 
 
-def bootstrap_gain(
+def gain_interval(
     above: Sequence[float],
     below: Sequence[float],
     clusters: Sequence[Hashable] | None = None,
     *,
-    draws: int = DRAWS,
     level: float = 0.95,
-    seed: int = 0,
+    draws: int = DRAWS,
 ) -> Estimate:
     """Relative gain mean(above) / mean(below) - 1 with a paired bootstrap interval.
 
     The form of kappa, tau and rho (TVBench, section 3) for any two conditions over the same
-    items, and for scores that give partial credit. A draw whose denominator is zero counts as
-    infinite, so that an interval which reaches that far says so; 0/0 is left out.
+    items, and for scores that give partial credit. Widened like `difference_interval` if no item
+    loses or none wins. A draw whose denominator is zero counts as infinite, so that an interval
+    which reaches that far says so; 0/0 is left out.
 
     Args:
-        above: Score of each item above the line, 0 or more; NaN where it has none.
+        above: Score of each item above the line, 0..1; NaN where it has none.
         below: Score of the same items below the line.
-        clusters: What each item belongs to, e.g. its video; whole clusters are redrawn.
+        clusters: As in `mean_interval`.
+        level: Coverage, between 0 and 1.
         draws: Number of bootstrap draws.
-        level: Coverage of the percentile interval.
-        seed: Seed of the draws.
 
     Returns:
         A ratio of -1 or more over the items that have both scores; NaN where the scores below
@@ -191,29 +234,30 @@ def bootstrap_gain(
         ValueError: Lengths differ, a score is negative or a parameter is out of range.
 
     Example:
-        >>> round(bootstrap_gain([1, 1, 1, 0], [1, 0, 1, 0]).value, 2)
+        >>> round(gain_interval([1, 1, 1, 0], [1, 0, 1, 0]).value, 2)
         0.5
     """
-    if len(above) != len(below):
-        raise ValueError(
-            f"Runs over {len(above)} and {len(below)} items cannot be paired item by item."
-        )
-    _check_draws(draws, level)
+    _same_items(above, below)
+    _check(level, draws)
     scores = np.column_stack([np.asarray(above, np.float64), np.asarray(below, np.float64)])
     if (scores < 0).any():
         raise ValueError("A score is negative; a gain is between scores of 0 or more.")
     kept = ~np.isnan(scores).any(axis=1)
     labels = _codes(clusters, len(scores))[kept]
     scores = scores[kept]
-    totals = scores.sum(axis=0)
-    if not len(scores) or not totals[1]:
-        n_clusters = len(np.unique(labels))
-        return Estimate(math.nan, math.nan, math.nan, level, len(scores), n_clusters)
-    sums, _ = _cluster_sums(scores, labels)
-    drawn = _resample(sums, np.zeros(len(sums), dtype=np.int64), draws, level, seed)
+    sums = _cluster_sums(scores, labels)
+    means = scores.mean(axis=0) if len(scores) else [0.0, 0.0]
+    if not means[1]:
+        return replace(_nothing(level), n=len(scores), n_clusters=len(sums))
+    drawn = _resample(sums, draws)
     with np.errstate(divide="ignore", invalid="ignore"):
         gains = drawn[:, 0] / drawn[:, 1] - 1
-    return _estimate(float(totals[0] / totals[1] - 1), gains, level, len(scores), len(sums))
+    value = float(means[0] / means[1] - 1)
+    found = _percentile(value, gains, level, len(scores), len(sums))
+    if len(sums) == 1:
+        return replace(found, low=-1.0, high=math.inf)
+    low, high = _widened(found, scores[:, 0] - scores[:, 1], 1 / float(means[1]))
+    return replace(found, low=max(-1.0, low), high=high)
 
 
 @dataclass(frozen=True)
@@ -255,8 +299,7 @@ def mcnemar(a: Sequence[float], b: Sequence[float]) -> McNemar:
         >>> test.only_a, test.only_b, test.p_exact
         (3, 0, 0.25)
     """
-    if len(a) != len(b):
-        raise ValueError(f"Runs over {len(a)} and {len(b)} items cannot be paired item by item.")
+    _same_items(a, b)
     table = align({"a": list(a), "b": list(b)}).scores
     table = table[~np.isnan(table).any(axis=1)]
     only_a = int(((table[:, 0] == 1) & (table[:, 1] == 0)).sum())
@@ -275,7 +318,7 @@ def mcnemar(a: Sequence[float], b: Sequence[float]) -> McNemar:
 
 @dataclass(frozen=True)
 class PrinciplesIntervals:
-    """kappa, tau and rho with bootstrap intervals (see `bootstrap_principles`).
+    """kappa, tau and rho with intervals (see `principles_intervals`).
 
     Attributes:
         kappa_random: Multi-Frame Gain over one random frame.
@@ -293,107 +336,106 @@ class PrinciplesIntervals:
     accuracies: Mapping[str, Estimate] = field(default_factory=dict)
 
 
-def bootstrap_principles(
+def principles_intervals(
     correct: Scores,
     clusters: Clusters | None = None,
     *,
-    draws: int = DRAWS,
+    conditions: Mapping[str, str] = CONDITIONS,
     level: float = 0.95,
-    seed: int = 0,
-    ordered: str = "ordered16",
-    shuffled: str = "shuffled16",
-    random: str = "random1",
-    handpicked: str = "handpicked1",
+    draws: int = DRAWS,
 ) -> PrinciplesIntervals:
-    """Interval of kappa, tau and rho by a paired bootstrap over questions, clustered by video.
-
-    In every draw all conditions of a question appear together and as often as its video was
-    drawn; a ratio is taken from the accuracies of that draw. The handpicked kappa and rho redraw
-    the videos that have a question with a pick. A draw whose denominator is zero counts as
-    infinite, so that an interval which reaches that far says so; 0/0 is left out.
+    """kappa, tau and rho as `gain_interval`, their accuracies as `accuracy_interval`.
 
     Args:
         correct: As in `evaluate_principles`.
         clusters: The video of each question, by question id or in the order of the questions;
-            without it every question is drawn for itself.
+            without it all questions are independent.
+        conditions: As in `evaluate_principles`.
+        level: Coverage, between 0 and 1.
         draws: Number of bootstrap draws.
-        level: Coverage of the percentile intervals.
-        seed: Seed of the draws.
-        ordered: Name of the condition with m frames in order.
-        shuffled: Name of the condition with the same frames shuffled.
-        random: Name of the condition with one random frame.
-        handpicked: Name of the condition with the handpicked frame.
 
     Raises:
         ValueError: As in `evaluate_principles`, a question has no cluster, or a parameter is out
             of range.
     """
-    point = evaluate_principles(
-        correct, ordered=ordered, shuffled=shuffled, random=random, handpicked=handpicked
-    )
-    _check_draws(draws, level)
-    names = [name for name in (ordered, shuffled, random, handpicked) if name in correct]
+    evaluate_principles(correct, conditions)  # checks the arguments
+    names = [name for name in conditions.values() if name in correct]
     table = align({name: correct[name] for name in names})
-    labels = _codes(_in_order(clusters, table), len(table.ids))
-    shared, picked = shared_questions(table, handpicked)
+    labels = _codes(_in_order(clusters, table.ids), len(table.ids))
+    shared, picked = shared_questions(table, conditions["handpicked"])
 
-    def sums_of(rows: npt.NDArray[np.bool_]) -> tuple[Floats, int]:
-        """Per draw: the correct answers of each condition, then the number of questions."""
-        if not rows.any():
-            return np.full((draws, len(names) + 1), math.nan), 0
-        scores = np.nan_to_num(table.scores[rows])
-        sums, _ = _cluster_sums(np.column_stack([scores, np.ones(len(scores))]), labels[rows])
-        one_stratum = np.zeros(len(sums), dtype=np.int64)
-        return _resample(sums, one_stratum, draws, level, seed), len(sums)
+    def over(*roles: str) -> tuple[list[Sequence[float]], Sequence[Hashable]]:
+        rows = picked if "handpicked" in roles else shared
+        columns = [table.column(conditions[role])[rows].tolist() for role in roles]
+        return columns, labels[rows].tolist()
 
-    over_shared = sums_of(shared)
-    # Where every question has a pick, both are over the same questions and drawn alike.
-    over_picked = over_shared if (picked == shared).all() else sums_of(picked)
-
-    def ratio(gain: Gain, above: str, below: str, rows: tuple[Floats, int]) -> Estimate:
-        if math.isnan(gain.value):
-            return Estimate(math.nan, math.nan, math.nan, level, gain.n, rows[1] if gain.n else 0)
-        numerator = rows[0][:, names.index(above)]
-        denominator = rows[0][:, names.index(below)]
-        with np.errstate(divide="ignore", invalid="ignore"):
-            ratios = numerator / denominator - 1
-        return _estimate(gain.value, ratios, level, gain.n, rows[1])
+    def gain(name: str) -> Estimate:
+        (above, below), videos = over(*GAINS[name])
+        return gain_interval(above, below, videos, level=level, draws=draws)
 
     accuracies = {}
-    for name in names:
-        sums, n_clusters = over_picked if name == handpicked else over_shared
-        n = (
-            0
-            if math.isnan(point.accuracies[name])
-            else int((picked if name == handpicked else shared).sum())
-        )
-        shares = sums[:, names.index(name)] / sums[:, -1] if n else np.empty(0)
-        accuracies[name] = _estimate(
-            point.accuracies[name], shares, level, n, n_clusters if n else 0
-        )
-    return PrinciplesIntervals(
-        kappa_random=ratio(point.kappa_random, ordered, random, over_shared),
-        kappa_handpicked=ratio(point.kappa_handpicked, ordered, handpicked, over_picked),
-        tau=ratio(point.tau, ordered, shuffled, over_shared),
-        rho=ratio(point.rho, handpicked, random, over_picked),
-        accuracies=accuracies,
-    )
+    for role, name in conditions.items():
+        if name in correct:
+            (scores,), videos = over(role)
+            accuracies[name] = accuracy_interval(scores, videos, level=level)
+    return PrinciplesIntervals(**{name: gain(name) for name in GAINS}, accuracies=accuracies)
 
 
-def _estimate(value: float, drawn: Floats, level: float, n: int, n_clusters: int) -> Estimate:
+def _nothing(level: float) -> Estimate:
+    return Estimate(math.nan, math.nan, math.nan, level, 0, 0)
+
+
+def _wilson(value: float, n: float, level: float) -> tuple[float, float]:
+    _check(level)
+    if not n:
+        return math.nan, math.nan
+    z = NormalDist().inv_cdf((1 + level) / 2)
+    scale = 1 + z * z / n
+    center = (value + z * z / (2 * n)) / scale
+    half = z * math.sqrt(value * (1 - value) / n + z * z / (4 * n * n)) / scale
+    return 0.0 if value == 0 else center - half, 1.0 if value == 1 else center + half
+
+
+def _effective_number(values: Floats, labels: npt.NDArray[np.int64], level: float) -> float:
+    """Independent questions that are as informative as these (see `accuracy_interval`)."""
+    n, mean = len(values), float(values.mean())
+    residuals = _cluster_sums((values - mean)[:, None], labels)
+    n_clusters = len(residuals)
+    of_items = float(((values - mean) ** 2).sum())
+    if n_clusters == 1 or not of_items:
+        return n_clusters
+    if n_clusters == n:
+        return round(mean * (1 - mean) * n * n / of_items, 9)  # n, for right and wrong
+    from scipy.special import stdtrit
+
+    of_clusters = float((residuals**2).sum()) * n_clusters / (n_clusters - 1)
+    effective = mean * (1 - mean) * n * n / max(of_items, of_clusters)
+    z = NormalDist().inv_cdf((1 + level) / 2)
+    return max(1.0, effective * (z / float(stdtrit(n_clusters - 1, (1 + level) / 2))) ** 2)
+
+
+def _widened(found: Estimate, differences: Floats, scale: float) -> tuple[float, float]:
+    """Ends with room for losses and wins that the items do not show (`difference_interval`)."""
+    known = differences[~np.isnan(differences)]
+    largest = float(abs(known).max()) or 1.0
+    room = scale * largest * _wilson(0.0, found.n_clusters, found.level)[1]
+    down, up = room * bool((known >= 0).all()), room * bool((known <= 0).all())
+    low = found.value - math.hypot(found.value - found.low, down)
+    return low, found.value + math.hypot(found.high - found.value, up)
+
+
+def _percentile(value: float, drawn: Floats, level: float, n: int, n_clusters: int) -> Estimate:
     """Percentile interval; an order statistic, as interpolation fails next to infinity."""
     drawn = np.sort(drawn[~np.isnan(drawn)])
-    if not len(drawn):
-        return Estimate(value, math.nan, math.nan, level, n, n_clusters)
     tail = (1 - level) / 2
-    low = drawn[math.floor(tail * (len(drawn) - 1))]
-    high = drawn[math.ceil((1 - tail) * (len(drawn) - 1))]
-    return Estimate(value, float(low), float(high), level, n, n_clusters)
+    low, high = math.nan, math.nan
+    if len(drawn):
+        low = float(drawn[math.floor(tail * (len(drawn) - 1))])
+        high = float(drawn[math.ceil((1 - tail) * (len(drawn) - 1))])
+    return Estimate(value, low, high, level, n, n_clusters, "bootstrap over videos")
 
 
-def _resample(
-    sums: Floats, strata: npt.NDArray[np.int64], draws: int, level: float, seed: int
-) -> Floats:
+def _resample(sums: Floats, draws: int) -> Floats:
     """Totals of redrawn clusters, shape (draws, columns of sums).
 
     Drawing clusters with replacement and adding up their rows is drawing, for each distinct row,
@@ -401,35 +443,39 @@ def _resample(
     few distinct ones, and that is a small part of the work; where most rows are distinct, the
     clusters themselves are drawn.
     """
-    _check_draws(draws, level)
-    generator = np.random.default_rng(seed)
+    generator = np.random.default_rng(0)
     totals = np.zeros((draws, sums.shape[1]))
-    for stratum in np.unique(strata):
-        rows, counts = np.unique(sums[strata == stratum], axis=0, return_counts=True)
-        n = int(counts.sum())
-        few = len(rows) * _DISTINCT_PER_CLUSTER < n
-        step = max(1, _CHUNK // (len(rows) if few else n))
-        for start in range(0, draws, step):
-            block = totals[start : start + step]
-            if few:
-                weights = generator.multinomial(n, counts / n, size=len(block))
-                block += weights.astype(np.float64) @ rows
-            else:
-                members = sums[strata == stratum]
-                drawn = generator.integers(0, n, (len(block), n))
-                for column in range(sums.shape[1]):
-                    block[:, column] += members[:, column][drawn].sum(axis=1)
+    rows, counts = np.unique(sums, axis=0, return_counts=True)
+    n = len(sums)
+    few = len(rows) * _DISTINCT_PER_CLUSTER < n
+    step = max(1, _CHUNK // (len(rows) if few else n))
+    for start in range(0, draws, step):
+        block = totals[start : start + step]
+        if few:
+            weights = generator.multinomial(n, counts / n, size=len(block))
+            block += weights.astype(np.float64) @ rows
+        else:
+            drawn = generator.integers(0, n, (len(block), n))
+            for column in range(sums.shape[1]):
+                block[:, column] = sums[:, column][drawn].sum(axis=1)
     return totals
 
 
-def _cluster_sums(
-    values: Floats, labels: npt.NDArray[np.int64]
-) -> tuple[Floats, npt.NDArray[np.intp]]:
-    """Sum rows by label; also the position of each row's label among the sums."""
+def _scored(
+    scores: Sequence[float], clusters: Sequence[Hashable] | None
+) -> tuple[Floats, npt.NDArray[np.int64]]:
+    """Scores without NaN, and the number of each one's cluster."""
+    values = np.asarray(scores, dtype=np.float64)
+    kept = ~np.isnan(values)
+    return values[kept], _codes(clusters, len(values))[kept]
+
+
+def _cluster_sums(values: Floats, labels: npt.NDArray[np.int64]) -> Floats:
+    """Sum rows by label."""
     distinct, position = np.unique(labels, return_inverse=True)
     sums = np.zeros((len(distinct), values.shape[1]))
     np.add.at(sums, position, values)
-    return sums, position
+    return sums
 
 
 def _codes(labels: Sequence[Hashable] | None, n: int) -> npt.NDArray[np.int64]:
@@ -437,29 +483,30 @@ def _codes(labels: Sequence[Hashable] | None, n: int) -> npt.NDArray[np.int64]:
     if labels is None:
         return np.arange(n)
     if len(labels) != n:
-        raise ValueError(f"There are {len(labels)} cluster or stratum labels for {n} items.")
+        raise ValueError(f"There are {len(labels)} cluster labels for {n} items.")
     numbers: dict[Hashable, int] = {}
     return np.array([numbers.setdefault(label, len(numbers)) for label in labels], dtype=np.int64)
 
 
-def _in_order(clusters: Clusters | None, table: Aligned) -> Sequence[Hashable] | None:
+def _in_order(clusters: Clusters | None, ids: Sequence[Hashable]) -> Sequence[Hashable] | None:
     if not isinstance(clusters, Mapping):
         return clusters
-    missing = [question for question in table.ids if question not in clusters]
+    missing = [question for question in ids if question not in clusters]
     if missing:
         raise ValueError(
-            f"{len(missing)} of {len(table.ids)} questions have no cluster, the first is "
+            f"{len(missing)} of {len(ids)} questions have no cluster, the first is "
             f"{missing[0]!r}; name the video of every question."
         )
-    return [clusters[question] for question in table.ids]
+    return [clusters[question] for question in ids]
 
 
-def _check_level(level: float) -> None:
+def _same_items(a: Sequence[float], b: Sequence[float]) -> None:
+    if len(a) != len(b):
+        raise ValueError(f"Runs over {len(a)} and {len(b)} items cannot be paired item by item.")
+
+
+def _check(level: float, draws: int = 1) -> None:
     if not 0 < level < 1:
-        raise ValueError(f"level is {level}; it must lie between 0 and 1, e.g. 0.95.")
-
-
-def _check_draws(draws: int, level: float) -> None:
-    _check_level(level)
+        raise ValueError(f"level is {level}; it must be between 0 and 1, e.g. 0.95.")
     if draws < 1:
         raise ValueError(f"draws is {draws}; at least one is needed.")

@@ -12,14 +12,8 @@ from collections.abc import Collection, Hashable, Sequence
 from dataclasses import dataclass
 from statistics import NormalDist
 
-from video_reasoning.metrics._records import (
-    Correct,
-    correctness,
-    identifiers,
-    mean,
-    same_length,
-)
-from video_reasoning.metrics.intervals import DRAWS, Estimate, bootstrap_mean
+from video_reasoning.metrics._records import Correct, correctness, identifiers, same_length
+from video_reasoning.metrics.accuracy import accuracy, mean
 
 
 def paired_accuracy(
@@ -50,8 +44,31 @@ def paired_accuracy(
         >>> paired_accuracy(["q1", "q1", "q2", "q2", "q3"], [True, True, True, False, True])
         0.5
     """
+    return mean(complete_groups(pair_ids, correct, variants=variants).values())
+
+
+def complete_groups(
+    pair_ids: Collection[Hashable], correct: Correct, *, variants: int | None = None
+) -> dict[Hashable, float]:
+    """Score each complete group: 1.0 if every variant was answered correctly, else 0.0.
+
+    Args:
+        pair_ids: As for `paired_accuracy`.
+        correct: As for `paired_accuracy`.
+        variants: As for `paired_accuracy`.
+
+    Returns:
+        Id -> score, in the order of first appearance; incomplete groups are absent.
+
+    Raises:
+        ValueError: As for `paired_accuracy`.
+
+    Example:
+        >>> complete_groups(["q1", "q1", "q2", "q2", "q3"], [True, True, True, False, True])
+        {'q1': 1.0, 'q2': 0.0}
+    """
     groups = _groups(pair_ids, correct, variants)
-    return mean(min(group) for group in groups.values() if _complete(group, variants))
+    return {key: min(group) for key, group in groups.items() if _complete(group, variants)}
 
 
 def unpaired_accuracy(correct: Correct) -> float:
@@ -71,7 +88,7 @@ def unpaired_accuracy(correct: Correct) -> float:
         >>> unpaired_accuracy([True, True, True, False])
         0.75
     """
-    return mean(correctness(correct))
+    return accuracy(correct)
 
 
 @dataclass(frozen=True)
@@ -373,82 +390,6 @@ def detectable_effect(
         return (1 - known) * math.sqrt(chance * (1 - chance)) * z * math.sqrt(2 / n)
 
     return DetectableEffect(effect(guess_rate), effect(guess_rate**variants))
-
-
-@dataclass(frozen=True)
-class PairedEstimates:
-    """Paired and unpaired accuracy with bootstrap intervals.
-
-    Attributes:
-        paired: Paired accuracy; its items are the complete groups.
-        unpaired: Accuracy over the items of the complete groups; its clusters are the groups.
-    """
-
-    paired: Estimate
-    unpaired: Estimate
-
-
-def bootstrap_paired(
-    pair_ids: Collection[Hashable],
-    correct: Correct,
-    strata: Collection[Hashable] | None = None,
-    *,
-    variants: int | None = None,
-    draws: int = DRAWS,
-    level: float = 0.95,
-    seed: int = 0,
-) -> PairedEstimates:
-    """Stratified bootstrap over groups, as the paper does for its human numbers (10.2).
-
-    Whole groups are redrawn, within each stratum as many as it has; the accuracy of a draw is
-    over all of them, so that strata weigh as many questions as they hold.
-
-    Args:
-        pair_ids: As for `paired_accuracy`.
-        correct: As for `paired_accuracy`.
-        strata: The stratum of each item, in the paper (type, difficulty); without it there is
-            one stratum.
-        variants: As for `paired_accuracy`.
-        draws: Number of draws; the paper takes 10,000.
-        level: Coverage of the percentile intervals.
-        seed: Seed of the draws.
-
-    Raises:
-        ValueError: As for `paired_accuracy`, or the items of a group lie in two strata.
-    """
-    groups = _groups(pair_ids, correct, variants)
-    of_group: dict[Hashable, Hashable] = {}
-    if strata is not None:
-        same_length(pair_ids=pair_ids, strata=strata)
-        for pair_id, stratum in zip(pair_ids, strata, strict=True):
-            if of_group.setdefault(pair_id, stratum) != stratum:
-                raise ValueError(
-                    f"Group {pair_id!r} has items in the strata {of_group[pair_id]!r} and "
-                    f"{stratum!r}; its variants must share one."
-                )
-    complete = [pair_id for pair_id, group in groups.items() if _complete(group, variants)]
-    members = [pair_id for pair_id in complete for _ in groups[pair_id]]
-
-    def layers(ids: Sequence[Hashable]) -> list[Hashable] | None:
-        return None if strata is None else [of_group[pair_id] for pair_id in ids]
-
-    return PairedEstimates(
-        paired=bootstrap_mean(
-            [min(groups[pair_id]) for pair_id in complete],
-            strata=layers(complete),
-            draws=draws,
-            level=level,
-            seed=seed,
-        ),
-        unpaired=bootstrap_mean(
-            [value for pair_id in complete for value in groups[pair_id]],
-            members,
-            layers(members),
-            draws=draws,
-            level=level,
-            seed=seed,
-        ),
-    )
 
 
 def _groups(

@@ -19,6 +19,63 @@ import numpy as np
 import numpy.typing as npt
 
 from video_reasoning.metrics._align import Aligned, Scores, align
+from video_reasoning.metrics.published import published
+
+CONDITIONS: Mapping[str, str] = {
+    "ordered": "ordered16",
+    "shuffled": "shuffled16",
+    "random": "random1",
+    "handpicked": "handpicked1",
+}
+"""Role in the principles -> name of the condition: m frames in order, the same shuffled, one random
+frame, one handpicked frame (only for questions with a pick)."""
+
+GAINS: Mapping[str, tuple[str, str]] = {
+    "kappa_random": ("ordered", "random"),
+    "kappa_handpicked": ("ordered", "handpicked"),
+    "tau": ("ordered", "shuffled"),
+    "rho": ("handpicked", "random"),
+}
+"""Ratio -> the roles above and below the line."""
+
+LABELS: Mapping[str, str] = {
+    "kappa_random": "κ (random frame)",
+    "kappa_handpicked": "κ (handpicked frame)",
+    "tau": "τ (order)",
+    "rho": "ρ (disparity)",  # noqa: RUF001
+}
+"""Ratio -> how a report names it."""
+
+PAPER_COLUMNS: Mapping[str, tuple[str, str]] = {
+    "random": ("multi_frame_gain_random", "acc_1"),
+    "handpicked": ("multi_frame_gain_handpicked", "acc_1_handpicked"),
+    "shuffled": ("frame_order_sensitivity", "acc_16_shuffled"),
+    "ordered": ("frame_order_sensitivity", "acc_16"),
+    "kappa_random": ("multi_frame_gain_random", "kappa"),
+    "kappa_handpicked": ("multi_frame_gain_handpicked", "kappa"),
+    "tau": ("frame_order_sensitivity", "tau"),
+    "rho": ("frame_information_disparity", "rho"),
+}
+"""Role or ratio -> the paper's table (`published`) and its column, in the order of a report."""
+
+
+def paper_value(model: str, measure: str, benchmark: str = "TVBench") -> float | None:
+    """Return what the paper prints in its tables 1 to 4, x100; None where it prints none.
+
+    Args:
+        model: Model as the paper names it, e.g. "GPT-4o".
+        measure: A key of `PAPER_COLUMNS`.
+        benchmark: Benchmark as the paper names it, e.g. "MVBench".
+
+    Raises:
+        KeyError: The paper has no such model, measure or benchmark.
+
+    Example:
+        >>> paper_value("GPT-4o", "kappa_random")
+        77.8
+    """
+    table, column = PAPER_COLUMNS[measure]
+    return published("tvbench").tables[table].value(model, f"{benchmark}/{column}")
 
 
 def multi_frame_gain(acc_m: float, acc_1: float, *, epsilon: float = 0.0) -> float:
@@ -166,66 +223,51 @@ class Principles:
     n_left_out: int
 
 
-def evaluate_principles(
-    correct: Scores,
-    *,
-    ordered: str = "ordered16",
-    shuffled: str = "shuffled16",
-    random: str = "random1",
-    handpicked: str = "handpicked1",
-) -> Principles:
+def evaluate_principles(correct: Scores, conditions: Mapping[str, str] = CONDITIONS) -> Principles:
     """Compute kappa, tau and rho from per-question correctness (TVBench, sections 3 and 5).
 
     Every ratio compares accuracies over the same questions. A question that lacks one of the
     conditions ordered, shuffled and random is left out of all terms and counted. The handpicked
     frame exists for a part of the questions only (200 in the paper): rho and the handpicked
     kappa, numerator and denominator alike, rest on that part. A condition with no score at all
-    counts as not run; the terms that need it are NaN over 0 questions, the others stand.
+    counts as not run; the terms that need it are NaN over 0 questions, the others stay.
 
     Args:
         correct: Condition -> correctness, by question id (a question that is absent was not
             scored) or as sequences in one order with None or NaN for what was not scored.
-        ordered: Name of the condition with m frames in order.
-        shuffled: Name of the condition with the same frames shuffled.
-        random: Name of the condition with one random frame.
-        handpicked: Name of the condition with the handpicked frame.
+        conditions: Role -> name of the condition, for other names than those of `CONDITIONS`.
 
     Raises:
         ValueError: None of the four conditions is there, they are not given alike, or an entry
-            is no truth value.
+            is not a truth value.
     """
-    roles = {"ordered": ordered, "shuffled": shuffled, "random": random, "handpicked": handpicked}
-    if not any(name in correct for name in roles.values()):
+    given = [name for name in conditions.values() if name in correct]
+    if not given:
         raise ValueError(
-            f"None of the conditions {', '.join(roles.values())} is among those given "
-            f"({', '.join(correct) or 'none'}); name them with ordered=, shuffled=, random= and "
-            "handpicked=."
+            f"None of the conditions {', '.join(conditions.values())} is among those given "
+            f"({', '.join(correct) or 'none'}); name them with conditions=."
         )
-    table = align({name: correct[name] for name in roles.values() if name in correct})
-    columns = {role: table.column(name) for role, name in roles.items()}
-    shared, picked = shared_questions(table, handpicked)
-    run = {role: bool(np.any(~np.isnan(column))) for role, column in columns.items()}
+    table = align({name: correct[name] for name in given})
+    shared, picked = shared_questions(table, conditions["handpicked"])
 
-    def compare(above: str, below: str, rows: npt.NDArray[np.bool_]) -> Gain:
-        if not (run[above] and run[below]) or not rows.any():
+    def mean(role: str, rows: npt.NDArray[np.bool_]) -> float:
+        return float(table.column(conditions[role])[rows].mean()) if rows.any() else math.nan
+
+    def compare(above: str, below: str) -> Gain:
+        rows = picked if "handpicked" in (above, below) else shared
+        numerator, denominator = mean(above, rows), mean(below, rows)
+        if math.isnan(numerator) or math.isnan(denominator):
             return Gain(math.nan, math.nan, math.nan, 0)
-        numerator = float(columns[above][rows].mean())
-        denominator = float(columns[below][rows].mean())
         value = _relative_gain(0.0, numerator=numerator, denominator=denominator)
         return Gain(value, numerator, denominator, int(rows.sum()))
 
-    accuracies = {}
-    for role, name in roles.items():
-        rows = picked if role == "handpicked" else shared
-        if name in correct:
-            scored = rows.any() and run[role]
-            accuracies[name] = float(columns[role][rows].mean()) if scored else math.nan
     return Principles(
-        accuracies=accuracies,
-        kappa_random=compare("ordered", "random", shared),
-        kappa_handpicked=compare("ordered", "handpicked", picked),
-        tau=compare("ordered", "shuffled", shared),
-        rho=compare("handpicked", "random", picked),
+        accuracies={
+            name: mean(role, picked if role == "handpicked" else shared)
+            for role, name in conditions.items()
+            if name in correct
+        },
+        **{name: compare(*roles) for name, roles in GAINS.items()},
         n=int(shared.sum()),
         n_picked=int(picked.sum()),
         n_left_out=int(len(table.ids) - shared.sum()),

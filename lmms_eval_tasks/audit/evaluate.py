@@ -10,12 +10,17 @@ from __future__ import annotations
 import json
 import math
 from collections import Counter
-from collections.abc import Callable, Hashable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from video_reasoning.metrics.intervals import Estimate, wilson
+from video_reasoning.metrics.intervals import (
+    Estimate,
+    accuracy_interval,
+    difference_interval,
+    gain_interval,
+)
 from video_reasoning.tasks.audit.hooks import AUDIT, DOCUMENTS, PROBLEMS
 from video_reasoning.tasks.audit.plan import AuditedTask, Plan
 from video_reasoning.tasks.audit.scores import EQUALS
@@ -638,17 +643,6 @@ def _evaluate(
     return replace(result, verdict=verdict(result, by_kind, differences))
 
 
-def _widened(found: Estimate, down: float, up: float) -> tuple[float, float]:
-    """Ends of an interval with the room for what was not seen.
-
-    The two have nothing to do with each other, so that their squares add up (the method of
-    variance estimates recovery; Zou and Donner, 2008). Ends that simply moved out by that room
-    would call ten questions undecided of which eight are won and none is lost.
-    """
-    low = found.value - math.hypot(found.value - found.low, down)
-    return low, found.value + math.hypot(found.high - found.value, up)
-
-
 def _scored(item: Item, variant: str) -> bool:
     return item.scores.get(variant) is not None
 
@@ -665,72 +659,32 @@ class _Estimator:
     draws: int
 
     def mean(self, items: Sequence[Item], scores: Sequence[float]) -> Estimate:
-        """Mean of scores; 0 and 1 get Wilson's interval, a bootstrap of equal scores has none."""
-        from video_reasoning.metrics.intervals import bootstrap_mean
-
-        videos: list[Hashable] = [item.video for item in items]
-        found = bootstrap_mean(scores, videos, level=self.level, draws=self.draws)
-        if found.n_clusters == 1:
-            return replace(found, low=0.0, high=1.0)  # one video says nothing of others
-        if found.value in (0.0, 1.0):
-            width = wilson(int(found.value) * found.n_clusters, found.n_clusters, self.level)
-            return replace(found, low=width.low, high=width.high)
-        return found
+        """Mean of scores over items."""
+        return accuracy_interval(scores, [item.video for item in items], level=self.level)
 
     def gain(self, items: Sequence[Item], above: str, below: str) -> Estimate:
         """Relative gain of one condition over another."""
-        from video_reasoning.metrics.intervals import bootstrap_gain
-
-        found = bootstrap_gain(
+        return gain_interval(
             [_score(item, above) for item in items],
             [_score(item, below) for item in items],
             [item.video for item in items],
             level=self.level,
             draws=self.draws,
         )
-        if math.isnan(found.value):
-            return found
-        if found.n_clusters == 1:
-            return replace(found, low=-1.0, high=math.inf)
-        below_mean = math.fsum(_score(item, below) for item in items) / len(items)
-        gains = [_score(item, above) - _score(item, below) for item in items]
-        down, up = (unseen / below_mean for unseen in self._unseen(gains, found.n_clusters))
-        low, high = _widened(found, down, up)
-        return replace(found, low=max(-1.0, low), high=high)
-
-    def _unseen(self, gains: Sequence[float], n_clusters: int) -> tuple[float, float]:
-        """How much lower and higher a mean of gains may be than a bootstrap of them can tell.
-
-        A bootstrap of items of which none loses knows no losses. That among n videos none was
-        seen leaves room for some (Wilson's upper end of 0 in n).
-        """
-        room = wilson(0, n_clusters, self.level).high
-        return (
-            room if all(gain >= 0 for gain in gains) else 0.0,
-            room if all(gain <= 0 for gain in gains) else 0.0,
-        )
 
     def differences(
         self, items: Sequence[Item], reference: str | None, variants: Sequence[str]
     ) -> dict[str, Estimate]:
         """Accuracy of the reference less that of each other condition, on the same items."""
-        from video_reasoning.metrics.intervals import bootstrap_difference
-
         found = {}
         for variant in variants:
             over = [item for item in items if _scored(item, variant)]
             if reference and variant != reference and over:
-                difference = bootstrap_difference(
+                found[variant] = difference_interval(
                     [_score(item, variant) for item in over],
                     [_score(item, reference) for item in over],
                     [item.video for item in over],
                     level=self.level,
                     draws=self.draws,
                 )
-                gains = [_score(item, reference) - _score(item, variant) for item in over]
-                down, up = self._unseen(gains, difference.n_clusters)
-                low, high = _widened(difference, down, up)
-                if difference.n_clusters == 1:
-                    low, high = -1.0, 1.0
-                found[variant] = replace(difference, low=max(-1.0, low), high=min(1.0, high))
         return found

@@ -15,7 +15,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from video_reasoning.metrics.intervals import bootstrap_difference, mcnemar
+from video_reasoning.metrics.intervals import difference_interval, mcnemar
 from video_reasoning.tasks.errors import UserError
 from video_reasoning.tasks.results.items import GENERATION, Item, TaskLog, read_task
 from video_reasoning.tasks.results.logs import Run, find_runs
@@ -279,7 +279,7 @@ def _measure(
     ]
     a, b = [x for _, x, _ in both], [y for _, _, y in both]
     videos: list[Hashable] = [pair[0].video for pair, _, _ in both]
-    estimate = bootstrap_difference(a, b, videos, level=LEVEL)
+    estimate = difference_interval(a, b, videos, level=LEVEL)
     binary = measure in ("accuracy", "paired accuracy")
     test = mcnemar(a, b) if binary else None
     alone = len(set(videos)) == len(videos)

@@ -10,10 +10,11 @@ from typing import Any
 
 from video_reasoning.metrics.accuracy import DESCRIPTIVE
 from video_reasoning.metrics.intervals import (
+    DRAWS,
     Estimate,
-    bootstrap_mean,
-    bootstrap_principles,
-    wilson,
+    accuracy_interval,
+    mean_interval,
+    principles_intervals,
 )
 from video_reasoning.metrics.paired import consistency, decompose, score_groups
 from video_reasoning.metrics.principles import evaluate_principles
@@ -24,12 +25,6 @@ __all__ = ["LEVEL", "Number", "TaskNumbers", "measure"]
 
 LEVEL = 0.95
 """Coverage of every interval in a report."""
-
-DRAWS = 4000
-"""Bootstrap draws: the ends of an interval then vary by less than a tenth of its width."""
-
-FEW_VIDEOS = 10
-"""Fewer clusters than these are too few for a bootstrap of an accuracy."""
 
 BREAKDOWNS = (
     "type",
@@ -197,24 +192,9 @@ def _chance(log: TaskLog, item: Item) -> float | None:
 
 
 def share(scores: Sequence[float], clusters: Sequence[Hashable]) -> tuple[Estimate, str]:
-    """An accuracy with its interval, and how that was made.
-
-    Questions that each have a video of their own are independent: Wilson. Where videos have
-    several, whole videos are redrawn. Over few videos, or where all are right or all wrong, the
-    redrawn accuracies spread too little: the Wilson interval over as many independent questions
-    as there are videos stands in, which is wide enough even if a video's questions are all alike.
-    """
-    videos = len(set(clusters))
-    right = math.fsum(scores)
-    if videos == len(scores):
-        return wilson(int(right), len(scores), LEVEL), "Wilson"
-    if videos < FEW_VIDEOS or right in (0, len(scores)):
-        value = right / len(scores)
-        low = wilson(math.floor(value * videos), videos, LEVEL).low
-        high = wilson(math.ceil(value * videos), videos, LEVEL).high
-        return Estimate(value, low, high, LEVEL, len(scores), videos), "Wilson over videos"
-    estimate = bootstrap_mean(scores, clusters, draws=DRAWS, level=LEVEL)
-    return estimate, f"bootstrap over videos, {DRAWS} draws"
+    """An accuracy with its interval, and how that was made."""
+    estimate = accuracy_interval(scores, clusters, level=LEVEL)
+    return estimate, estimate.method
 
 
 def _number(
@@ -333,7 +313,7 @@ def _principles(found: TaskNumbers) -> None:
     }
     if not given:
         return
-    estimates = bootstrap_principles(given, videos, draws=DRAWS, level=LEVEL)
+    estimates = principles_intervals(given, videos, level=LEVEL)
     method = f"bootstrap over videos, conditions together, {DRAWS} draws"
     for name in RATIOS:
         estimate: Estimate = getattr(estimates, name)
@@ -343,7 +323,7 @@ def _principles(found: TaskNumbers) -> None:
             found,
             "shared accuracy",
             estimate,
-            method,
+            estimate.method,
             condition=condition,
             harness=f"acc_{condition}",
         )
@@ -436,10 +416,9 @@ def _generation(found: TaskNumbers) -> None:
         value, error = log.result.metrics.get(name), log.result.errors.get(name)
         unit = UNITS.get(name, "share")
         if items:
-            estimate = bootstrap_mean(
+            estimate = mean_interval(
                 [item.values[name] for item in items],
                 [item.video for item in items],
-                draws=DRAWS,
                 level=LEVEL,
             )
             method = f"bootstrap over videos, {DRAWS} draws"

@@ -2,7 +2,7 @@
 
 The harness's own table gives each principle as one number. Here they come from the sample log of
 the same run with a 95% interval: a paired bootstrap over questions that redraws whole videos
-(:func:`video_reasoning.metrics.intervals.bootstrap_principles`).
+(:func:`video_reasoning.metrics.intervals.principles_intervals`).
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from rich.console import Group
 from rich.table import Table
 from rich.text import Text
 
-from video_reasoning.metrics.intervals import Estimate, bootstrap_principles, wilson
+from video_reasoning.metrics.intervals import Estimate, principles_intervals
 from video_reasoning.metrics.principles import evaluate_principles, format_ratio
 from video_reasoning.metrics.published import published
 from video_reasoning.tasks import tvbench
@@ -263,9 +263,9 @@ def _read(run: Run, task: str, notes: list[str]) -> _Answers:
 def _part(name: str, answers: _Answers, level: float, draws: int) -> Part:
     given = {c: answers.correct[c] for c in PRINCIPLES if answers.correct.get(c)}
     point = evaluate_principles(given)
-    found = bootstrap_principles(given, answers.videos, level=level, draws=draws)
+    found = principles_intervals(given, answers.videos, level=level, draws=draws)
     measures = {
-        **{f"acc_{c}": _with_width(found.accuracies[c]) for c in PRINCIPLES if c in given},
+        **{f"acc_{c}": found.accuracies[c] for c in PRINCIPLES if c in given},
         **{measure: getattr(found, measure) for measure in RATIOS},
     }
     return Part(
@@ -281,20 +281,6 @@ def _part(name: str, answers: _Answers, level: float, draws: int) -> Part:
         left_out=point.n_left_out,
         unparsed={c: len(answers.unparsed[c]) for c in given},
         missing={c: len(answers.missing[c]) for c in given},
-    )
-
-
-def _with_width(estimate: Estimate) -> Estimate:
-    """Gives an accuracy of 0 or 1 an interval; a bootstrap of equal scores has none.
-
-    Wilson's interval over videos, as if each were one question: questions about one video may
-    well be right or wrong together.
-    """
-    if estimate.value not in (0.0, 1.0):
-        return estimate
-    width = wilson(int(estimate.value) * estimate.n_clusters, estimate.n_clusters, estimate.level)
-    return Estimate(
-        estimate.value, width.low, width.high, estimate.level, estimate.n, estimate.n_clusters
     )
 
 

@@ -17,22 +17,22 @@ from typing import Any
 import numpy as np
 
 from tests.benchmarks.figures import figure, machine, peak_memory
-from video_reasoning.metrics.accuracy import accuracy, accuracy_by
+from video_reasoning.metrics.accuracy import accuracy
 from video_reasoning.metrics.intervals import (
-    bootstrap_difference,
-    bootstrap_mean,
-    bootstrap_principles,
+    accuracy_interval,
+    difference_interval,
     mcnemar,
-    wilson,
+    mean_interval,
+    principles_intervals,
 )
-from video_reasoning.metrics.paired import bootstrap_paired, consistency, score_groups
+from video_reasoning.metrics.paired import consistency, score_groups
 from video_reasoning.metrics.principles import evaluate_principles
 
 CONDITIONS = {"ordered16": 0.55, "shuffled16": 0.4, "random1": 0.35, "handpicked1": 0.45}
 
 
 class Items:
-    """Drawn items: four conditions, videos with a few questions each, pairs, ten kinds."""
+    """Drawn items: four conditions, videos with a few questions each, pairs."""
 
     def __init__(self, n: int) -> None:
         draw = np.random.default_rng(7)
@@ -44,7 +44,6 @@ class Items:
         self.first, self.second = self.correct["ordered16"], self.correct["shuffled16"]
         self.videos = [f"video{number}" for number in draw.integers(0, n // 3 + 1, n)]
         self.pairs = [f"pair{number // 2}" for number in range(n)]
-        self.kinds = [f"kind{number}" for number in draw.integers(0, 10, n)]
         self.chosen = ["ABCDE"[number] for number in draw.integers(0, 5, n)]
 
 
@@ -52,24 +51,25 @@ class Items:
 WORK: dict[str, tuple[Callable[[Items], Any], float | None]] = {
     "the items alone": (lambda items: None, None),
     "accuracy": (lambda items: accuracy(items.first), 0.1),
-    "accuracy of ten kinds": (lambda items: accuracy_by(items.kinds, items.first), 0.2),
-    "Wilson interval": (lambda items: wilson(int(sum(items.first)), items.n), 0.1),
+    "interval of an accuracy, by video": (
+        lambda items: accuracy_interval(items.first, items.videos),
+        0.5,
+    ),
     "paired and unpaired scores": (lambda items: score_groups(items.pairs, items.first), 1),
     "consistency of pairs": (lambda items: consistency(items.pairs, items.chosen), 1),
     "the principles": (lambda items: evaluate_principles(items.correct), 2),
     "McNemar's test": (lambda items: mcnemar(items.first, items.second), 2),
-    "bootstrap of a mean": (lambda items: bootstrap_mean(items.first), 2),
+    "bootstrap of a mean": (lambda items: mean_interval(items.first), 2),
     "bootstrap of a mean, by video": (
-        lambda items: bootstrap_mean(items.first, clusters=items.videos),
+        lambda items: mean_interval(items.first, clusters=items.videos),
         2,
     ),
     "bootstrap of a difference, by video": (
-        lambda items: bootstrap_difference(items.first, items.second, clusters=items.videos),
+        lambda items: difference_interval(items.first, items.second, clusters=items.videos),
         2,
     ),
-    "bootstrap of paired scores": (lambda items: bootstrap_paired(items.pairs, items.first), 2),
     "bootstrap of the principles, by video": (
-        lambda items: bootstrap_principles(items.correct, dict(enumerate(items.videos))),
+        lambda items: principles_intervals(items.correct, dict(enumerate(items.videos))),
         5,
     ),
 }

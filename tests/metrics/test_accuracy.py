@@ -4,67 +4,60 @@ import numpy as np
 import pytest
 
 from video_reasoning.metrics.accuracy import (
-    Accuracy,
-    Stratum,
+    DESCRIPTIVE,
     accuracy,
-    accuracy_by,
-    causalvqa_aggregates,
-    combine,
-    combine_by,
-    count_correct,
-    unparsed_rate,
+    guessing_accuracy,
+    mean,
+    standard_error,
+    weighted_mean,
 )
 from video_reasoning.metrics.published import published
 
 
-def test_items_without_a_score_leave_the_denominator_and_are_counted():
+def test_items_without_a_score_leave_the_denominator():
     # 3 of 4 scored items; one missing, one withheld.
-    correct = [True, None, True, False, math.nan, True]
-    assert accuracy(correct) == 0.75
-    assert count_correct(correct) == Accuracy(0.75, n=4, n_correct=3, n_unscored=2)
-    assert str(count_correct(correct)) == "75.0% (3/4)"
+    assert accuracy([True, None, True, False, math.nan, True]) == 0.75
     assert accuracy(np.array([1, 0, 0, 0])) == 0.25
+    assert mean([0.5, None, math.nan, True]) == 0.75
+    assert weighted_mean([None, 0.5, math.nan], [5, 1, 5]) == 0.5
 
 
 def test_nothing_is_not_zero():
-    assert math.isnan(accuracy([]))
-    assert math.isnan(accuracy([None]))
-    assert math.isnan(unparsed_rate([]))
-    assert math.isnan(combine([]).value)
-    assert math.isnan(combine([Stratum(0, math.nan)]).value)
-    assert str(count_correct([])) == "n/a (0/0)"
+    for nothing in (
+        accuracy([]),
+        accuracy([None]),
+        mean([]),
+        standard_error([1]),
+        weighted_mean([], []),
+        weighted_mean([0.5], [0]),
+        guessing_accuracy([]),
+    ):
+        assert math.isnan(nothing)
 
 
-def test_one_right_and_nine_empty_responses_are_a_tenth():
-    answers = ["A", *[None] * 9]
-    assert accuracy([answer == "A" for answer in answers]) == 0.1
-    assert unparsed_rate(answers) == 0.9
-
-
-def test_breakdown_adds_up():
-    groups = ["easy", "hard", "easy", "medium", "hard"]
-    correct = [True, False, False, None, True]
-    parts = accuracy_by(groups, correct)
-    assert list(parts) == ["easy", "hard", "medium"]
-    assert parts["easy"] == Accuracy(0.5, 2, 1)
-    assert (parts["medium"].n, parts["medium"].n_unscored) == (0, 1)
-    assert combine(list(parts.values())) == Stratum(4, accuracy(correct))
-    with pytest.raises(ValueError, match="groups 5, correct 1"):
-        accuracy_by(groups, [True])
-
-
-def test_combine_weighs_items():
+def test_a_weighted_mean_weighs_items():
     # (30 * 0.5 + 10 * 0.9) / 40 = 24 / 40; the mean of the parts would be 0.7.
-    assert combine([Stratum(30, 0.5), Stratum(0, math.nan), Stratum(10, 0.9)]).value == 0.6
-    by_first = combine_by({"ax": Stratum(1, 1.0), "ay": Stratum(3, 0.0)}, lambda name: name[0])
-    assert by_first == {"a": Stratum(4, 0.25)}
-    assert combine_by({"ax": Stratum(1, 1.0)}, lambda name: None) == {}
-    for part in (Stratum(-1, 0.5), Stratum(3, math.nan)):
-        with pytest.raises(ValueError, match="cannot be weighed"):
-            combine([part])
+    assert weighted_mean([0.5, math.nan, 0.9], [30, 0, 10]) == 0.6
+    with pytest.raises(ValueError, match="negative: -1"):
+        weighted_mean([0.5], [-1])
+    with pytest.raises(ValueError, match="values 1, weights 2"):
+        weighted_mean([0.5], [1, 2])
 
 
-AGGREGATES = ("anticipation", "counterfactual", "descriptive", "hypothetical", "planning")
+def test_standard_error_is_that_of_numpy():
+    values = np.random.default_rng(1).random(40)
+    assert standard_error(values) == pytest.approx(values.std(ddof=1) / math.sqrt(40))
+
+
+def test_guessing_among_options():
+    assert guessing_accuracy([5, 5, 2]) == pytest.approx(0.3)
+
+
+def _joined(table, model, columns):
+    return weighted_mean(
+        [table.value(model, column) for column in columns],
+        [table.count(column) for column in columns],
+    )
 
 
 @pytest.mark.parametrize("name", ["paired", "unpaired", "ablations"])
@@ -72,19 +65,19 @@ def test_causalvqa_aggregates_of_every_model_follow_from_its_strata(name):
     table = published("causalvqa").tables[name]
     strata = [column for column in table.columns if "/" in column]
     assert len(strata) == 15
+    kinds = {column.split("/")[0] for column in strata}
+    parts = {kind: [c for c in strata if c.split("/")[0] == kind] for kind in kinds}
+    parts["reasoning"] = [column for column in strata if not column.startswith(DESCRIPTIVE)]
+    parts["all"] = strata
+    assert set(parts) == set(table.columns) - set(strata)
     for model in table.rows:
-        parts = {
-            tuple(column.split("/")): Stratum(table.count(column), table.value(model, column))
-            for column in strata
-        }
-        rows = causalvqa_aggregates(parts)
-        assert list(rows) == [*AGGREGATES, "reasoning", "all"]
-        for row, combined in rows.items():
-            assert combined.n == table.count(row)
+        for row, columns in parts.items():
+            assert sum(map(table.count, columns)) == table.count(row)
             # Each human number of table 13 is a bootstrap estimate of its own.
             tolerance = 0.15 if model == "single_frame Human" else 0.06
             printed = table.value(model, row)
-            assert combined.value == pytest.approx(printed, abs=tolerance), (model, row)
+            joined = _joined(table, model, columns)
+            assert joined == pytest.approx(printed, abs=tolerance), (model, row)
 
 
 def test_the_unweighted_mean_over_strata_would_not_do():
@@ -103,10 +96,6 @@ def test_tvbench_overall_is_over_questions():
     differing = {
         model
         for model in table.rows
-        if abs(
-            combine([Stratum(table.count(task), table.value(model, task)) for task in tasks]).value
-            - table.value(model, "all")
-        )
-        > 0.06
+        if abs(_joined(table, model, tasks) - table.value(model, "all")) > 0.06
     }
     assert differing == exceptions

@@ -5,7 +5,6 @@ import pytest
 
 from video_reasoning.metrics.paired import (
     GroupScores,
-    bootstrap_paired,
     consistency,
     decompose,
     detectable_effect,
@@ -171,32 +170,3 @@ def test_pairing_halves_the_detectable_effect():
         detectable_effect(0)
     with pytest.raises(ValueError, match="must be shares"):
         detectable_effect(10, guess_rate=20)
-
-
-def test_stratified_bootstrap():
-    generator = np.random.default_rng(2)
-    ids = [group for group in range(400) for _ in range(2)]
-    strata = ["easy" if group < 300 else "hard" for group in ids]
-    correct = [bool(generator.random() < (0.9 if stratum == "easy" else 0.3)) for stratum in strata]
-    result = bootstrap_paired(ids, correct, strata)
-    assert result.paired.value == paired_accuracy(ids, correct)
-    assert result.unpaired.value == unpaired_accuracy(correct)
-    assert (result.paired.n, result.unpaired.n, result.unpaired.n_clusters) == (400, 800, 400)
-    # Each stratum's paired successes are binomial; their variances add up.
-    variance = 0.0
-    for first, last in ((0, 300), (300, 400)):
-        share = np.mean([correct[2 * g] and correct[2 * g + 1] for g in range(first, last)])
-        variance += (last - first) * share * (1 - share)
-    width = result.paired.high - result.paired.low
-    assert width == pytest.approx(2 * 1.96 * math.sqrt(variance) / 400, rel=0.08)
-    # Without strata their sizes vary from draw to draw, and the interval is wider.
-    unstratified = bootstrap_paired(ids, correct).paired
-    assert unstratified.high - unstratified.low > width
-    with pytest.raises(ValueError, match="'q' has items in the strata 'easy' and 'hard'"):
-        bootstrap_paired(["q", "q"], [1, 1], ["easy", "hard"])
-
-
-def test_bootstrap_leaves_incomplete_groups_out():
-    result = bootstrap_paired(["a", "a", "b"], [1, 1, 0], ["s", "s", "t"])
-    assert (result.paired.value, result.paired.n, result.unpaired.n) == (1.0, 1, 2)
-    assert math.isnan(bootstrap_paired(["a"], [1]).paired.value)

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from video_reasoning.metrics.principles import (
+    CONDITIONS,
     evaluate_principles,
     format_ratio,
     frame_information_disparity,
@@ -126,13 +127,16 @@ def test_every_term_rests_on_its_own_questions(correct):
 
 
 def test_conditions_that_were_not_run_leave_the_other_terms_alone():
-    result = evaluate_principles({"o": [1, 1, 0], "r": [1, 0, 0]}, ordered="o", random="r")
+    result = evaluate_principles(
+        {"o": [1, 1, 0], "r": [1, 0, 0]}, conditions={**CONDITIONS, "ordered": "o", "random": "r"}
+    )
     assert result.kappa_random.value == pytest.approx(1.0)
     assert math.isnan(result.tau.value)
     assert result.tau.n == result.rho.n == result.n_picked == 0
     # A column without a single score is the same as no column.
     empty = evaluate_principles(
-        {"o": [1, 1, 0], "r": [1, 0, 0], "shuffled16": [None] * 3}, ordered="o", random="r"
+        {"o": [1, 1, 0], "r": [1, 0, 0], "shuffled16": [None] * 3},
+        conditions={**CONDITIONS, "ordered": "o", "random": "r"},
     )
     assert empty.n == 3
     assert math.isnan(empty.accuracies["shuffled16"])

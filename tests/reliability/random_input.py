@@ -312,18 +312,15 @@ def check_metrics(rng: random.Random) -> None:
     count = rng.choice((-1, 0, 1, 2, 5))
     calls: tuple[Callable[[], Any], ...] = (
         lambda: accuracy.accuracy(first),
-        lambda: accuracy.accuracy_by(ids, second),
-        lambda: accuracy.unparsed_rate(first),
-        lambda: accuracy.combine([accuracy.Stratum(count, number)]),
         lambda: paired.paired_accuracy(ids, first),
         lambda: paired.unpaired_accuracy(first),
         lambda: paired.consistency(ids, [str(value) for value in first]),
+        lambda: accuracy.weighted_mean([number], [count]),
         lambda: paired.expected_by_guessing(count),
-        lambda: paired.bootstrap_paired(ids, first, draws=20),
         lambda: intervals.wilson(count, n, number),
-        lambda: intervals.bootstrap_mean(first, draws=20),
-        lambda: intervals.bootstrap_mean(first, clusters=ids, draws=20),
-        lambda: intervals.bootstrap_difference(first, second, draws=20),
+        lambda: intervals.accuracy_interval(first, clusters=ids),
+        lambda: intervals.mean_interval(first, clusters=ids, draws=20),
+        lambda: intervals.difference_interval(first, second, draws=20),
         lambda: intervals.mcnemar(first, second),
         lambda: principles.multi_frame_gain(number, rng.choice((0.0, 0.5, math.nan))),
         lambda: principles.frame_order_sensitivity(number, number),
@@ -338,7 +335,7 @@ def check_metrics(rng: random.Random) -> None:
         if not str(error):
             raise Broken("a ValueError without a message") from None
         return
-    is_share = call in (calls[0], calls[2], calls[5]) and not math.isnan(share)
+    is_share = call in calls[:4] and not math.isnan(share)
     if is_share and not 0 <= share <= 1:
         raise Broken(f"{share} is no share")
 
