@@ -10,8 +10,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
-from statistics import fmean, median_low
+from statistics import median_low
 
+from video_reasoning.metrics.accuracy import mean
 from video_reasoning.preprocessing.sampling import uniform_indices
 from video_reasoning.tasks.handpick.frames import GRID
 from video_reasoning.tasks.handpick.record import Decision, by_item
@@ -98,7 +99,7 @@ def _compare(
 
 
 def _mean(values: Sequence[float]) -> float | None:
-    return fmean(values) if values else None
+    return mean(values) if values else None
 
 
 @dataclass(frozen=True)
