@@ -1,5 +1,7 @@
 """Errors that a user can mend. Each message says what is wrong, where, and what to do."""
 
+from __future__ import annotations
+
 
 class UserError(Exception):
     """Base of these errors: the commands print the message alone and exit with 2."""
