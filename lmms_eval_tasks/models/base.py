@@ -55,7 +55,7 @@ class WeightlessModel(lmms):  # type: ignore[misc]
     """Base of the models that answer without weights.
 
     A subclass writes ``respond``. ``sees`` says whether visuals are resolved at all:
-    where it is False no video has to exist.
+    if it is False no video has to exist.
     """
 
     is_simple = True
@@ -74,7 +74,7 @@ class WeightlessModel(lmms):  # type: ignore[misc]
             batch_size: Accepted and not used.
             max_batch_size: Accepted and not used.
             device: Accepted and not used.
-            **unknown: Arguments that nobody knows.
+            **unknown: Anything else; refused.
 
         Raises:
             ValueError: An unknown model argument was given.
@@ -185,7 +185,7 @@ class WeightlessModel(lmms):  # type: ignore[misc]
         )
 
     def generate_until_multi_round(self, requests: Sequence[Any]) -> list[str]:
-        """Refuse: these models hold no conversation.
+        """Refuse: these models have no conversations.
 
         Raises:
             NotImplementedError: Always.

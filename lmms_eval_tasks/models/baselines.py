@@ -37,8 +37,8 @@ def option_letters(prompt: str) -> list[str]:
             ``A. text``.
 
     Returns:
-        The longest run A, B, C, ... that stands in the prompt in this order; empty
-        where there is no A followed by B.
+        The longest run A, B, C, ... in the prompt in this order; empty if no A is followed
+        by a B.
     """
     found: list[str] = []
     for match in _OPTION.finditer(prompt):
@@ -52,8 +52,8 @@ def document_choices(document: Mapping[str, Any], prompt: str) -> list[str]:
     """List what a response to a question can say.
 
     Args:
-        document: The harness's document; its ``options`` column is used where there is one.
-        prompt: The prompt's text, read where the document lists no options.
+        document: The harness's document; its ``options`` column is used if it has one.
+        prompt: The prompt's text, read if the document lists no options.
 
     Returns:
         Letters, or ["yes", "no"], or nothing for an open question.
@@ -107,7 +107,7 @@ class FrequentChoice(WeightlessModel):
 
     This is TVBench's baseline: it reads the answers of the whole task (the ``answer``
     column) and says the letter, or yes or no, that is right most often; of equally
-    frequent ones the first in the alphabet. Where answers are withheld it names the
+    frequent ones the first in the alphabet. If answers are withheld it names the
     first option, with a warning. It is an upper bound for any constant response, not a
     model.
     """

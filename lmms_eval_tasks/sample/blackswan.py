@@ -2,7 +2,7 @@
 
 Each video is a small drama: a ball rolls along a table towards a stack of blocks (V_pre),
 something happens while a bird flies past (V_main), and the outcome is seen (V_post). The
-outcome can be told from V_pre and V_post; the bird shows in V_main only.
+outcome can be seen from V_pre and V_post; the bird shows in V_main only.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ class _Drama:
         return ("bird_right" if self.bird_right else "bird_left"), {"a": self.bird}
 
     def cuts(self) -> list[tuple[str, int, int]]:
-        """The three parts, cut by the releases' arithmetic.
+        """Return the three parts, cut by the releases' arithmetic.
 
         With D the length before trimming and t the time of the event: [0.17, 0.8 t],
         [0.8 t, 0.8 D] and [0.8 D, D - 0.17] seconds, to the frame.

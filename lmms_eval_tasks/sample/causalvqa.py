@@ -188,7 +188,7 @@ def _push_on(number: int, rng: np.random.Generator, colors: list[str]) -> _Clip:
 
 
 def _nothing(number: int, rng: np.random.Generator, colors: list[str], past: bool) -> _Clip:
-    """A scene as good as any, and a question that it does not settle."""
+    """Make a scene as good as any, and a question that it does not settle."""
     scene = (_leftmost, _slide, _push_on)[number % 3](number, rng, colors)
     group = "past_" if past else "want_"
     names = [name for name in CAUSALVQA_ANSWERS.phrases if name.startswith(group)]

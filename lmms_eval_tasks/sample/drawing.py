@@ -51,8 +51,8 @@ class Actor:
         color: Key of ``RGB``.
         size: Radius, or half the edge, in pixels.
         times: Increasing fractions of the video's length, 0 to 1.
-        xs: Horizontal centre at each of these times, in pixels.
-        ys: Vertical centre at each of these times, in pixels.
+        xs: Horizontal center at each of these times, in pixels.
+        ys: Vertical center at each of these times, in pixels.
         scales: Factor on the size at each of these times; empty for 1 throughout.
         shown: (begin, end) fractions between which it is there at all.
         count: Number of parts, for cards (dots) and stacks (blocks).
@@ -74,7 +74,7 @@ class Video:
     """A video to draw.
 
     Attributes:
-        path: Where to write it (several where it is cut into parts).
+        path: Where to write it (a folder if it is cut into parts).
         frames: Number of frames.
         seed: Seed of background and noise.
         actors: What is drawn, in this order.
@@ -277,7 +277,7 @@ def write_frames(path: Path, frames: Sequence[Image]) -> None:
     """Encode frames as H.264 in an MP4 file, 25 frames a second, one thread.
 
     Args:
-        path: The file; its folder is made where needed.
+        path: The file; its folder is made if needed.
         frames: Equally large RGB images, at least one.
     """
     import av

@@ -212,7 +212,7 @@ def _item(question: Mapping[str, Any], sample: Sample) -> _Item:
 
 
 def _shows_all(task: str, kind: str) -> bool:
-    """Whether a task shows the clip as the benchmark means it, and asks with the plain prompt."""
+    """Tell whether a task shows the clip as the benchmark means it, with the plain prompt."""
     return task in {
         "tvbench_tomato",
         f"tvbench_tomato_{kind}",
@@ -222,7 +222,7 @@ def _shows_all(task: str, kind: str) -> bool:
 
 
 def _rows(model: str, task: str, items: Sequence[_Item]) -> list[_Row]:
-    """The rows of one task, each with its verdict."""
+    """Return the rows of one task, each with its verdict."""
     rows = []
     whole = all(_shows_all(task, kind) for kind in {item.kind for item in items})
     for label in sorted({item.label for item in items}):
@@ -247,7 +247,7 @@ def _rows(model: str, task: str, items: Sequence[_Item]) -> list[_Row]:
 
 
 def _pairs(items: Iterable[_Item]) -> list[_Item]:
-    """One item per question with two scored variants: right if both are."""
+    """Return one item per question with two scored variants: right if both are."""
     groups: dict[str, list[_Item]] = {}
     for item in items:
         if item.qid and item.score is not None:
@@ -268,7 +268,7 @@ def _pairs(items: Iterable[_Item]) -> list[_Item]:
 
 
 def _pooled(model: str, rows: Sequence[_Row]) -> list[_Row]:
-    """What cannot be known, over all tasks: each alone may have too few items to tell."""
+    """Pool what cannot be known over all tasks: each alone may have too few items to tell."""
     pools: dict[str, dict[tuple[str, str], _Item]] = {}
     for row in rows:
         if row.expected.startswith("chance") and row.label != "answerable pairs":

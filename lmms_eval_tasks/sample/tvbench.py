@@ -106,7 +106,7 @@ def _moved(actor: Actor, xs: Any, ys: Any) -> Actor:
 
 
 def _company(scene: _Scene, color: str, rng: np.random.Generator) -> None:
-    """A second thing that trembles in a corner: it moves, yet goes nowhere."""
+    """Add a second thing that trembles in a corner: it moves, yet goes nowhere."""
     wobble = 3 * np.sin(np.asarray(_TIMES) * 23 + rng.uniform(0, 6))
     scene.variation["composite"] = 1
     scene.actors.append(_moved(Actor("ball", color, 8), 298 + wobble, 120 - wobble))
@@ -246,7 +246,7 @@ def outline_points(shape: str, at: Any) -> tuple[Any, Any]:
     """Points on the outline of a shape that fills the unit square.
 
     Args:
-        shape: square, triangle, circle or diamond.
+        shape: Square, triangle, circle or diamond.
         at: Fractions of the way round, 0 to 1.
 
     Returns:
@@ -392,7 +392,7 @@ def _question(
 
 
 def _static(scene: _Scene, number: int) -> tuple[str, dict[str, str], str, Sequence[str]]:
-    """A question that any single frame settles."""
+    """Choose a question that any single frame settles."""
     if not scene.blocks or number == 0:
         if scene.kind == "first_sound" or scene.kind == "last_sound":
             return "blocks_color", {}, scene.blocks, COLORS
@@ -410,7 +410,7 @@ def _static(scene: _Scene, number: int) -> tuple[str, dict[str, str], str, Seque
 
 
 def _moment(scene: _Scene) -> tuple[str, dict[str, str], str, Sequence[str]]:
-    """A question about what shows in exactly one of the sampled frames."""
+    """Choose a question about what shows in exactly one of the sampled frames."""
     if any(actor.shape == "card" for actor in scene.actors):
         dots = {"thing": f"{scene.moment_color} dots"}
         return "dots", dots, str(scene.moment_count), tuple(map(str, range(1, 7)))
@@ -443,7 +443,7 @@ def build(root: Path, seed: int = 0) -> list[Video]:
             base = 10_000 * (file_number + 1) + 100 * number + 1_000_003 * seed
             rng, colors = seeded(base)
             scene = _Scene(kind=_kind(name, number))
-            # Sampled frames lie 5 to 6 frames apart.
+            # Sampled frames are 5 to 6 frames apart.
             frames = 78 + 3 * int(rng.integers(5))
             _BUILDERS[scene.kind](scene, number, rng, colors)
             _furnish(scene, number, frames, rng, colors)
@@ -458,7 +458,7 @@ def build(root: Path, seed: int = 0) -> list[Video]:
                 asks.append(("moment", *_moment(scene)))
             if number % 2 == 0:
                 asks.append(("static", *_static(scene, asked["static"])))
-            # One in every video: fewer could not be told from chance.
+            # One in every video: fewer would not differ from chance.
             kind, nothing, choices = _nothing(file_number + number)
             asks.append(("none", kind, nothing, str(_pick(rng, choices)), choices))
             for evidence, kind, its_slots, answer, choices in asks:

@@ -56,7 +56,7 @@ def _at(values: Any, fraction: float) -> float:
 
 
 def _first(frame: Sequence[Blob], color: str | None, top: float, bottom: float) -> Blob | None:
-    """The largest patch of a color (or of any) between two heights."""
+    """Return the largest patch of a color (or of any) between two heights."""
     fitting = (blob for blob in frame if color in (None, blob.color) and top < blob.y < bottom)
     return next(fitting, None)
 
@@ -69,20 +69,20 @@ def _firsts(
 
 
 def _turns(values: Any, dead: float) -> int:
-    """How often a series changes its direction; steps up to ``dead`` do not count."""
+    """Count how often a series changes its direction; steps up to ``dead`` do not count."""
     steps = np.diff(values)
     signs = np.sign(steps[np.abs(steps) > dead])
     return int(np.count_nonzero(signs[1:] != signs[:-1]))
 
 
 def _smooth(values: Any, turns: int = 1) -> bool:
-    """Whether a series could come from one movement, its frames in order."""
+    """Tell whether a series could come from one movement, its frames in order."""
     extent = float(np.ptp(values))
     return extent < _MOVED or _turns(values, 0.05 * extent) <= turns
 
 
 def _mover(footage: Footage, thing: str, *, anywhere: bool = False) -> _Track | None:
-    """The thing asked about: by its color, else the one that travels furthest."""
+    """Find the thing asked about: by its color, else the one that travels furthest."""
     color = color_in(thing)
     heights = (0.0, 240.0) if anywhere else (_TOP, _BOTTOM)
     tracks = [_Track(_firsts(footage, name, *heights)) for name in ([color] if color else COLORS)]
@@ -98,7 +98,7 @@ def _heading(begin: tuple[float, float], end: tuple[float, float]) -> str:
 
 
 def _legs(track: _Track | None) -> list[str] | None:
-    """Directions of a movement's first and second half; None if frames are out of order."""
+    """Return the directions of both halves of a movement; None if frames are out of order."""
     if track is None or not track.in_order():
         return None
     if track.reach < _MOVED:
@@ -147,7 +147,7 @@ def _speed(footage: Footage, slots: Mapping[str, str]) -> str | None:
 
 
 def _rotation(footage: Footage, slots: Mapping[str, str], turns: int) -> tuple[float, float] | None:
-    """Angles of the first and second half of a rotation, in radians, clockwise above 0."""
+    """Return the angles of both halves of a rotation, in radians, clockwise above 0."""
     track = _mover(footage, slots["thing"])
     if track is None or len(track) < 5 or track.reach < _MOVED:
         return None
@@ -194,7 +194,7 @@ def _outline(footage: Footage, slots: Mapping[str, str]) -> str | None:
 
 
 def _sounds(footage: Footage, slots: Mapping[str, str], place: int = 0) -> str | None:
-    """Which place glows first (or last); None unless each glows once and two of them do."""
+    """Tell which place glows first (or last); None unless each glows once and two of them do."""
     lit: dict[str, list[int]] = {}
     for number, frame in enumerate(footage.frames):
         for blob in frame:
@@ -416,7 +416,7 @@ class _Scene:
         return next((blob for blob in frame if blob.color == color and blob.area > 120), None)
 
     def bird(self) -> tuple[str, str] | None:
-        """Color and direction of the thing that passes in the air, if any does."""
+        """Return color and direction of the thing that passes in the air, if any does."""
         paths: dict[str, list[float]] = {}
         still = {blob.color for blob in self.start} | {blob.color for blob in self.end or ()}
         for frame in self.frames:
@@ -431,7 +431,7 @@ class _Scene:
         return color, "bird_right" if xs[-1] > xs[0] else "bird_left"
 
     def outcome(self, color: str) -> str | None:
-        """What became of the ball; None if the end is not shown."""
+        """Tell what became of the ball; None if the end is not shown."""
         start, stack = self.ball(color, self.start), self.stack()
         if self.end is None or start is None or stack is None:
             return None

@@ -33,8 +33,8 @@ class Blob:
 
     Attributes:
         color: Color word.
-        x: Centre of the bounding box, in pixels from the left.
-        y: Centre of the bounding box, in pixels from the top.
+        x: Center of the bounding box, in pixels from the left.
+        y: Center of the bounding box, in pixels from the top.
         w: Width of the bounding box in pixels.
         h: Height of the bounding box in pixels.
         area: Number of pixels.
@@ -157,7 +157,7 @@ def observe(visuals: Sequence[Any]) -> Footage:
             is missing: that counts as a black frame.
 
     Returns:
-        What was seen; empty where nothing could be read.
+        What was seen; empty if nothing could be read.
     """
     parts: list[Footage] = []
     for visual in visuals:
