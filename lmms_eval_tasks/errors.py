@@ -1,4 +1,4 @@
-"""Errors that a user can mend. Each message says what is wrong, where, and what to do."""
+"""Errors that a user can fix. Each message says what is wrong, where, and what to do."""
 
 from __future__ import annotations
 

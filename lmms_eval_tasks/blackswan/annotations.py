@@ -26,18 +26,6 @@ from video_reasoning.tasks.errors import UserError
 from video_reasoning.tasks.release.records import OddRow, json_lines, name_of, text
 from video_reasoning.tasks.store.text_files import loads, read_text, shortened
 
-__all__ = [
-    "Annotation",
-    "BuildError",
-    "Built",
-    "Hypothesis",
-    "LeftOut",
-    "build_questions",
-    "option_order",
-    "read_annotations",
-    "write_questions",
-]
-
 KINDS = ("MCQ", "YN", "Gen")
 SPLITS: Mapping[str, str] = {"validation": "Val", "test": "Test"}
 """Split -> its word in the names of the release's files."""
@@ -124,7 +112,7 @@ class Annotation:
 
 @dataclass(frozen=True)
 class LeftOut:
-    """Something that gave no question: of which video, what, and why."""
+    """Something that gave no question: whose video, what, and why."""
 
     video: str
     what: str
@@ -451,7 +439,7 @@ def _mcq(
             )
             continue
         order = option_order(_id(annotation, "MCQ", task, number), built.seed)
-        columns = {"mcq_options": [options[place] for place in order]}
+        columns: dict[str, Any] = {"mcq_options": [options[place] for place in order]}
         columns |= {"mcq_gt_option": order.index(0), "option_order": order}
         _row(built, annotation, "MCQ", task, number, **columns)
 

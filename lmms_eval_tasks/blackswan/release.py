@@ -1,6 +1,6 @@
 """BlackSwanSuite: from the Hub releases or the authors' own layout to items.
 
-Read are tables (``.jsonl``, ``.json`` or ``.csv``) of three kinds, told apart by their names or
+Read are tables (``.jsonl``, ``.json`` or ``.csv``) of three kinds, recognized by their names or
 their columns: multiple choice (MCQ), yes/no (YN) and generation (Gen), for the validation and
 the test split. Clips are found by name anywhere in the release. Column names differ between
 releases: :data:`NAMES` is the one table of those that are accepted.

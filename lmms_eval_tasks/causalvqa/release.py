@@ -2,7 +2,7 @@
 
 The layout: ``{debug,test}/{debug,test}_metadata.csv`` and ``{debug,test}/videos/*.mp4``. A row
 has both variants of a question (``choices1``/``correct1`` and ``choices2``/``correct2``); it
-becomes two items that stand next to each other, so that a limited run holds whole pairs. The
+becomes two items next to each other, so that a limited run has whole pairs. The
 test split's answers are withheld, which is normal.
 """
 

@@ -35,7 +35,7 @@ def handpick(
     benchmark: Annotated[str, typer.Option(help="blackswan, tvbench or causalvqa.")],
     out: Annotated[Path, typer.Option(help="The picks file (JSON Lines), appended to.")],
     annotator: Annotated[
-        str | None, typer.Option(help="Who picks; default: your user name. One file holds many.")
+        str | None, typer.Option(help="Who picks; default: your user name. One file takes many.")
     ] = None,
     split: Annotated[
         str | None, typer.Option(help="Split to pick for; default: the first prepared.")

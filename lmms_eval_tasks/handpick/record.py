@@ -1,6 +1,6 @@
 """The picks file: JSON Lines that are only ever appended to.
 
-Every decision is one line, written and flushed to the disk before the page is told that it is
+Every decision is one line, written and flushed to the disk before the page hears that it is
 saved. The last line of an annotator for an item counts. A line is one of::
 
     {"benchmark": "tvbench", "annotator": "ana", "id": "direction/5",
@@ -303,12 +303,15 @@ class PickLog:
             )
         return parsed
 
-    def _entry(self, decision: Decision, **marks: bool) -> dict[str, Any]:
+    def _entry(
+        self, decision: Decision, *, undo: bool = False, imported: bool = False
+    ) -> dict[str, Any]:
         line = _Line(
             benchmark=self.benchmark,
             **asdict(decision),
             cleared=decision.state == "open",
-            **marks,
+            undo=undo,
+            imported=imported,
             at=datetime.now(timezone.utc).isoformat(timespec="seconds"),
         )
         return line.model_dump(exclude_defaults=True)

@@ -196,7 +196,7 @@ class Workplace:
         return self.frames.get(self.video(number))
 
     def record(self, number: int, decision: Decision) -> dict[str, Any]:
-        """Save a decision, and return what the page is told."""
+        """Save a decision, and return the answer to the page."""
         self.log.record([decision])
         return {"item": number, "decision": _shown(decision)}
 
@@ -420,7 +420,7 @@ def build_server(workplace: Workplace) -> uvicorn.Server:
         log_level="warning",
         access_log=False,
         server_header=False,
-        # A playing video holds its connection open.
+        # A playing video keeps its connection open.
         timeout_graceful_shutdown=1,
         proxy_headers=False,
         ws="none",

@@ -10,7 +10,7 @@ has the rule ``llm:<model>`` in the sample log:
 ``VIDEO_REASONING_EXTRACTOR_API_KEY``   its key, if it needs one
 ======================================  ======================================================
 
-The prompt is the paper's, word for word, and ends by asking for a *random* letter where no
+The prompt is the paper's, word for word, and ends by asking for a *random* letter if no
 option fits. This module never draws one: a reply that is not exactly one of the options'
 letters leaves the response unparsed, and an empty response is not sent at all. But a model that
 does as the prompt says guesses, and its guess looks like a reading. So report ``llm_extracted``
@@ -31,8 +31,6 @@ from typing import Any
 from loguru import logger
 
 from video_reasoning.metrics.answers import Answer
-
-__all__ = ["FAILED", "FOUND", "PROMPT", "Extractor", "Settings", "extract", "forget", "settings"]
 
 URL_VARIABLE = "VIDEO_REASONING_EXTRACTOR_URL"
 MODEL_VARIABLE = "VIDEO_REASONING_EXTRACTOR_MODEL"
@@ -196,9 +194,10 @@ class Extractor:
             self._in_a_row += 1
             given_up = self._in_a_row == FAILURES_IN_A_ROW
         if first:
+            line = str(error).strip().partition("\n")[0][:200] or type(error).__name__
             logger.warning(
                 f"The extractor {self.server.model} at {self.server.url} gave no reply ({reason}: "
-                f"{_first_line(error)}); such responses stay unparsed. Check {URL_VARIABLE}, "
+                f"{line}); such responses stay unparsed. Check {URL_VARIABLE}, "
                 f"{MODEL_VARIABLE} and {KEY_VARIABLE}."
             )
         if given_up:
@@ -217,19 +216,9 @@ def _extractor(server: Settings) -> Extractor:
     return Extractor(server)
 
 
-def forget() -> None:
-    """Drop all replies and failures, between runs in one process."""
-    _extractor.cache_clear()
-
-
 def _reason(error: Exception) -> str:
     """Return a few words that are the same for the same kind of failure."""
     if isinstance(error, _GivenUpError):
         return "given up after repeated failures"
     status = getattr(error, "status_code", None)
     return f"HTTP {status}" if isinstance(status, int) else type(error).__name__
-
-
-def _first_line(error: Exception) -> str:
-    lines = str(error).strip().splitlines()
-    return lines[0][:200] if lines else type(error).__name__

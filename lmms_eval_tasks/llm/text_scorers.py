@@ -119,7 +119,7 @@ def pair_scores(kind: Kind, questions: Questions, *, bar: bool = True) -> list[M
     The model is loaded once per process; the same questions are not scored twice in a row.
 
     Args:
-        kind: "clip_score" (cosine, -1..1) or "llm_match" (1..5, NaN where the judge gave none).
+        kind: "clip_score" (cosine, -1..1) or "llm_match" (1..5, NaN if the judge gave none).
         questions: Responses and references of each question.
         bar: Whether to show a progress bar on the standard error stream.
 

@@ -14,8 +14,6 @@ from loguru import logger
 
 from video_reasoning.tasks.models.base import Query, WeightlessModel, draw
 
-__all__ = ["FrequentChoice", "FrequentChoiceChat", "RandomChoice", "RandomChoiceChat"]
-
 _GUESSES = (
     "Something unexpected happens and the scene changes.",
     "A person loses control of what they are doing.",
@@ -79,12 +77,7 @@ class RandomChoice(WeightlessModel):
     sees = False
 
     def __init__(self, seed: int = 42, **kwargs: Any) -> None:
-        """Set the seed.
-
-        Args:
-            seed: Any integer; TVBench's baseline has 42.
-            **kwargs: The harness's standard arguments.
-        """
+        """Set the seed; TVBench's baseline has 42."""
         super().__init__(**kwargs)
         self.seed = int(seed)
 
@@ -115,11 +108,7 @@ class FrequentChoice(WeightlessModel):
     sees = False
 
     def __init__(self, **kwargs: Any) -> None:
-        """Start with nothing counted.
-
-        Args:
-            **kwargs: The harness's standard arguments.
-        """
+        """Start with nothing counted."""
         super().__init__(**kwargs)
         self._most_frequent: dict[tuple[str, str], str | None] = {}
 

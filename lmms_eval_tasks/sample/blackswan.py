@@ -18,8 +18,6 @@ from video_reasoning.tasks.sample.drawing import FPS, WIDTH, Actor, Video
 from video_reasoning.tasks.sample.shared import DIFFICULTIES, seeded, write_text
 from video_reasoning.tasks.sample.wording import CLAIMS
 
-__all__ = ["build"]
-
 _OUTCOMES = ("fell", "knocked", "back", "gone", "swapped")
 _NOTHING = ("none_voice", "none_phone", "none_smell")
 _VALIDATION, _TEST = 40, 8
@@ -240,8 +238,8 @@ def _ask(sheet: _Sheet, drama: _Drama) -> None:
     outcome, bird = drama.truth, drama.bird_truth
     ideas = [_say(claim, 0) for claim in (*drama.wrong_outcomes(2), outcome)]
     sheet.add("Gen", "Forecaster", drama, "none", gt_ref_ans=ideas)
-    told = [_say(outcome, 0), _say(outcome, 1), f"{_say(bird, 0)} {_say(outcome, 0)}"]
-    sheet.add("Gen", "Detective", drama, "temporal", gt_ref_ans=told)
+    texts = [_say(outcome, 0), _say(outcome, 1), f"{_say(bird, 0)} {_say(outcome, 0)}"]
+    sheet.add("Gen", "Detective", drama, "temporal", gt_ref_ans=texts)
     story = f"{_say(('stack_is', {'a': drama.stack}), 0)} {_say(bird, 0)} {_say(outcome, 0)}"
     sheet.add("Gen", "Reporter", drama, "temporal", gt_ref_ans=[story])
 

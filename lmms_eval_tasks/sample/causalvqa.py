@@ -19,8 +19,6 @@ from video_reasoning.tasks.sample.drawing import WIDTH, Actor, Video
 from video_reasoning.tasks.sample.shared import DIFFICULTIES, VECTORS, seeded, write_text
 from video_reasoning.tasks.sample.wording import CAUSALVQA_ANSWERS, CAUSALVQA_QUESTIONS, DIRECTIONS
 
-__all__ = ["build"]
-
 _TABLE_Y = 150.0
 
 _Answer = tuple[str, str]

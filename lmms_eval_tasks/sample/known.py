@@ -20,8 +20,6 @@ from video_reasoning.tasks.errors import UserError
 from video_reasoning.tasks.results.logs import OddLines, Run, Sample, find_runs, read_samples
 from video_reasoning.tasks.store.questions import load_questions, questions_of
 
-__all__ = ["ALPHA", "LEAST", "check", "within_chance"]
-
 LEAST = 0.95
 """Accuracy that ``sample_observer`` must reach on what can be answered, 0..1."""
 

@@ -9,8 +9,6 @@ import numpy as np
 from video_reasoning.preprocessing.files import atomic_path
 from video_reasoning.tasks.sample.wording import COLORS
 
-__all__ = ["DIFFICULTIES", "VECTORS", "seeded", "write_text"]
-
 DIFFICULTIES = ("easy", "medium", "hard")
 
 VECTORS = {"left": (-1, 0), "right": (1, 0), "up": (0, -1), "down": (0, 1)}

@@ -1,7 +1,7 @@
 """The sample in TVBench's release layout: data/*.json and videos/<demonstration type>/*.mp4.
 
-Each of the six files holds 26 questions: 12 need the frames in order, 6 are settled by any
-frame, 4 by one short moment, 4 by nothing in the picture.
+Each of the six files has 34 questions: 12 need the frames in order, 6 are settled by any
+frame, 4 by one short moment, 12 by nothing in the picture.
 """
 
 from __future__ import annotations
@@ -22,8 +22,6 @@ from video_reasoning.tasks.sample.wording import (
     TVBENCH_ANSWERS,
     TVBENCH_QUESTIONS,
 )
-
-__all__ = ["FILES", "build"]
 
 FILES = (
     "rotation",

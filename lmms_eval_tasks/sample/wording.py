@@ -13,19 +13,6 @@ from dataclasses import dataclass
 from importlib.resources import files
 from itertools import permutations
 
-__all__ = [
-    "CAUSALVQA_ANSWERS",
-    "CAUSALVQA_QUESTIONS",
-    "CLAIMS",
-    "COLORS",
-    "DIRECTIONS",
-    "TVBENCH_ANSWERS",
-    "TVBENCH_QUESTIONS",
-    "Phrasebook",
-    "Reading",
-    "color_in",
-]
-
 COLORS = ("red", "yellow", "green", "blue", "purple")
 DIRECTIONS = ("left", "right", "up", "down")
 

@@ -23,8 +23,6 @@ from video_reasoning.tasks.sample.wording import (
     Phrasebook,
 )
 
-__all__ = ["SampleObserver", "SampleObserverChat", "answer"]
-
 _BOOKS = ((TVBENCH_QUESTIONS, TVBENCH_ANSWERS), (CAUSALVQA_QUESTIONS, CAUSALVQA_ANSWERS))
 
 _TAGGED = re.compile(

@@ -20,8 +20,6 @@ from video_reasoning.tasks.sample.shared import VECTORS
 from video_reasoning.tasks.sample.tvbench import outline_points
 from video_reasoning.tasks.sample.wording import COLORS, color_in
 
-__all__ = ["claim_holds", "describe", "solve"]
-
 _TOP, _BOTTOM = 44.0, 208.0  # lamp and card are above, the small blocks below
 _CENTER = 160.0  # half of the picture's width
 _MOVED = 12.0  # pixels: less is a thing that stays in place
@@ -343,36 +341,21 @@ def _push_on(footage: Footage, slots: Mapping[str, str]) -> str | None:
 
 _Solver = Callable[[Footage, Mapping[str, str]], "str | None"]
 
-# Kinds of question that need frames in order, and those that any frame may settle.
+# What any frame may settle, and what needs frames in order: each by the function of its name.
+_STATIC = {
+    solver.__name__[1:]: solver
+    for solver in (
+        *(_color_of, _blocks_color, _count_of, _side_of, _shape_of, _flash, _dots),
+        *(_leftmost, _card, _pattern),
+    )
+}
 _TEMPORAL: dict[str, _Solver] = {
-    "move": _move,
-    "trend": _trend,
-    "camera": _camera,
-    "speed": _speed,
-    "spin": _spin,
-    "spin_speed": _spin_speed,
-    "outline": _outline,
-    "first_sound": _sounds,
-    "last_sound": partial(_sounds, place=-1),
-    "hops": _hops,
-    "slide": _slide,
-    "next": _next,
-    "undo": _undo,
-    "no_post": _no_post,
-    "push_on": _push_on,
-}
-_STATIC: dict[str, _Solver] = {
-    "color_of": _color_of,
-    "blocks_color": _blocks_color,
-    "count_of": _count_of,
-    "side_of": _side_of,
-    "shape_of": _shape_of,
-    "flash": _flash,
-    "dots": _dots,
-    "leftmost": _leftmost,
-    "card": _card,
-    "pattern": _pattern,
-}
+    solver.__name__[1:]: solver
+    for solver in (
+        *(_move, _trend, _camera, _speed, _spin, _spin_speed, _outline, _hops),
+        *(_slide, _next, _undo, _no_post, _push_on),
+    )
+} | {"first_sound": _sounds, "last_sound": partial(_sounds, place=-1)}
 
 
 def solve(kind: str, slots: Mapping[str, str], footage: Footage) -> str | None:

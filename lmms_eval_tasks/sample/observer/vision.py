@@ -15,8 +15,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["Blob", "Footage", "observe"]
-
 _MAX_FRAMES = 64
 _SIZE = (320, 240)  # width, height that the drawing style is known in
 # Hues, as OpenCV counts them (0 to 179), of the colors that things have.
