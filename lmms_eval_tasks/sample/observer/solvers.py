@@ -350,12 +350,16 @@ _STATIC = {
     )
 }
 _TEMPORAL: dict[str, _Solver] = {
-    solver.__name__[1:]: solver
-    for solver in (
-        *(_move, _trend, _camera, _speed, _spin, _spin_speed, _outline, _hops),
-        *(_slide, _next, _undo, _no_post, _push_on),
-    )
-} | {"first_sound": _sounds, "last_sound": partial(_sounds, place=-1)}
+    "first_sound": _sounds,
+    "last_sound": partial(_sounds, place=-1),
+    **{
+        solver.__name__[1:]: solver
+        for solver in (
+            *(_move, _trend, _camera, _speed, _spin, _spin_speed, _outline, _hops),
+            *(_slide, _next, _undo, _no_post, _push_on),
+        )
+    },
+}
 
 
 def solve(kind: str, slots: Mapping[str, str], footage: Footage) -> str | None:
