@@ -198,13 +198,13 @@ def test_a_table_of_no_known_kind_is_noted(tmp_path: Path) -> None:
 
 def test_a_folder_without_a_table_is_refused(tmp_path: Path) -> None:
     draw(tmp_path / "r/videos/3_A_preevent.mp4")
-    with pytest.raises(ReleaseError, match=r"holds no BlackSwanSuite table such as"):
+    with pytest.raises(ReleaseError, match=r"has no BlackSwanSuite table such as"):
         run(tmp_path / "r", tmp_path / "s")
 
 
 @pytest.mark.parametrize(
     ("content", "message"),
-    [(b"\xff\xfe{}", "is not UTF-8"), (b"[1", "not readable JSON"), (b"7", "not hold a list")],
+    [(b"\xff\xfe{}", "is not UTF-8"), (b"[1", "not readable JSON"), (b"7", "not a list")],
 )
 def test_an_unreadable_table_is_refused(tmp_path: Path, content: bytes, message: str) -> None:
     source = write_blackswan(tmp_path / "r", [blackswan_row()])
