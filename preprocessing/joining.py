@@ -7,6 +7,7 @@ black frames stand in the place of the middle part.
 from __future__ import annotations
 
 import hashlib
+import itertools
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
@@ -102,6 +103,76 @@ def join_parts(
             raise ValueError(f"The number of black frames must not be negative: {middle}.")
     base = before if isinstance(middle, int) else middle
     return _join([before, middle, after], base, target, hidden=1 if blackout else None)
+
+
+def is_joined(clip: Path, before: Path, middle: Path | int, after: Path, *, blackout: bool) -> bool:
+    """Return whether a clip is certainly what `join_parts` would show, without encoding again.
+
+    Certain means: the encoded frames of each part that is shown are in the clip byte for byte, in
+    order, under the same decoder settings; hidden frames are black and as many as the middle part
+    has; the rate is the same and constant; and there is sound only if `join_parts` keeps it.
+
+    Args:
+        clip: The joined clip in question.
+        before: The first part.
+        middle: The second part, or the number of black frames in its place.
+        after: The last part.
+        blackout: Whether the middle is hidden.
+
+    Returns:
+        False also if a file cannot be read.
+    """
+    try:
+        whole, first, last = _Encoded.read(clip), _Encoded.read(before), _Encoded.read(after)
+        hidden = None if isinstance(middle, int) else _Encoded.read(middle)
+        count = middle if isinstance(middle, int) else len(_Encoded.read(middle).packets)
+        parts = [part for part in (first, hidden, last) if part is not None]
+        start, end = len(first.packets), len(first.packets) + count
+        shown = hidden.packets if hidden is not None and not blackout else whole.packets[start:end]
+        if whole.packets != first.packets + shown + last.packets or len(shown) != count:
+            return False
+        if not whole.even or any(part.settings != whole.settings for part in parts):
+            return False
+        if whole.has_audio != (not blackout and all(part.has_audio for part in parts)):
+            return False
+        return not blackout or _is_black(clip, start, end)
+    except VideoError:
+        return False
+
+
+@dataclass(frozen=True)
+class _Encoded:
+    """A video's frames as they are encoded, and what they need to be decoded and timed."""
+
+    packets: list[bytes]
+    settings: tuple[bytes, Fraction, int, int]
+    even: bool
+    has_audio: bool
+
+    @classmethod
+    def read(cls, path: Path) -> _Encoded:
+        info = probe(path)
+        with open_video(path) as (container, stream):
+            found = [packet for packet in container.demux(stream) if packet.size]
+            settings = bytes(stream.codec_context.extradata or b"")
+        times = [packet.pts for packet in found if packet.pts is not None]
+        steps = [later - earlier for earlier, later in itertools.pairwise(times)]
+        return cls(
+            [bytes(packet) for packet in found],
+            (settings, info.fps, info.width, info.height),
+            # Times that were rounded to ticks differ by one.
+            len(times) == len(found) and max(steps, default=0) - min(steps, default=0) <= 1,
+            info.has_audio,
+        )
+
+
+def _is_black(path: Path, start: int, end: int) -> bool:
+    with open_video(path) as (container, stream):
+        for frame in itertools.islice(container.decode(stream), start, end):
+            picture = frame.to_ndarray(format="yuv420p")
+            if (picture[: frame.height] != 16).any() or (picture[frame.height :] != 128).any():
+                return False
+    return True
 
 
 def join_clips(parts: Sequence[Path], target: Path) -> JoinInfo:

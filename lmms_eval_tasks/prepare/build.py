@@ -10,7 +10,6 @@ running it again, and one broken video or odd row never ends a run: it is record
 from __future__ import annotations
 
 import contextlib
-import errno
 import json
 import os
 import shutil
@@ -27,7 +26,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from video_reasoning.preprocessing.files import Busy, atomic_path, exclusive, remove_leftovers
-from video_reasoning.preprocessing.joining import joined_name
+from video_reasoning.preprocessing.journal import journal, read_journal
 from video_reasoning.preprocessing.video import VideoError, check_file
 from video_reasoning.preprocessing.workers import EngineError, Lost, Workers
 from video_reasoning.tasks import store
@@ -35,9 +34,14 @@ from video_reasoning.tasks.blackswan import release as blackswan_release
 from video_reasoning.tasks.blackswan.caption_columns import add_captions, captioned
 from video_reasoning.tasks.causalvqa import prompt
 from video_reasoning.tasks.causalvqa import release as causalvqa_release
-from video_reasoning.tasks.cli.progress import Progress
 from video_reasoning.tasks.errors import ReleaseError, StoreError, UserError
-from video_reasoning.tasks.prepare.jobs import Checked, Joining, check_video, join_clip
+from video_reasoning.tasks.prepare.jobs import (
+    Checked,
+    Joining,
+    check_video,
+    join_clip,
+    link_or_copy,
+)
 from video_reasoning.tasks.release.hub import fetch, fetched_from
 from video_reasoning.tasks.release.records import Footage, Item, Joined, Parsed
 from video_reasoning.tasks.release.source import Release
@@ -71,6 +75,9 @@ COMMON_COLUMNS: dict[str, pa.DataType] = {
 is withheld or there is none; ``video`` is relative to the benchmark's folder; ``problem`` says
 why it cannot be shown; ``frames`` and ``seconds`` are its length (0 where it cannot be read);
 ``evidence`` is what the sample benchmark says it takes to answer."""
+
+Progress = Callable[[str, int, int], None]
+"""Called with the name of a step, how much of it is done, and how much there is."""
 
 Task = TypeVar("Task")
 Outcome = TypeVar("Outcome")
@@ -262,7 +269,7 @@ class _Work:
                 continue
             target = self.folder / "videos" / name
             try:
-                _link_or_copy(part.file, target)
+                link_or_copy(part.file, target)
             except (NotADirectoryError, IsADirectoryError, FileExistsError) as error:
                 # One video is called as another one's folder.
                 unplaced[name] = Checked(f"{name} cannot be placed: {error.strerror}.")
@@ -278,7 +285,7 @@ class _Work:
             joined: names of videos that are parts of joined clips, whose content is named.
         """
         known = {}
-        for entry in _read_journal(self.checked_file):
+        for entry in read_journal(self.checked_file):
             try:
                 known[entry["name"], tuple(entry["state"])] = Checked(**entry["checked"])
             except (KeyError, TypeError):
@@ -291,7 +298,7 @@ class _Work:
                 checked[name] = found
         left = [name for name in placed if name not in checked]
         jobs = [(placed[name], name in joined) for name in left]
-        with _journal(self.checked_file) as write:
+        with journal(self.checked_file) as write:
             for place, outcome in self._each("Checking videos", check_video, jobs):
                 name = left[place]
                 if isinstance(outcome, Lost):
@@ -307,42 +314,45 @@ class _Work:
     def _join(
         self, items: Sequence[Item], checked: dict[str, Checked]
     ) -> dict[Joined, tuple[str, str]]:
-        """Builds each different joined clip; gives its path in the benchmark, and any problem."""
+        """Build each different joined clip; give its path in the benchmark, and any problem."""
         jobs: dict[Joined, Joining] = {}
         clips: dict[Joined, tuple[str, str]] = {}
-        for item in items:
-            wanted = item.shows
-            if not isinstance(wanted, Joined) or wanted in jobs or wanted in clips:
-                continue
+        shown = (item.shows for item in items if isinstance(item.shows, Joined))
+        for wanted in dict.fromkeys(shown):
             parts = [part for part in (wanted.before, wanted.middle, wanted.after) if part]
-            problems = [checked[part.name].problem for part in parts]
-            if any(problems):
-                clips[wanted] = ("", "; ".join(filter(None, problems)))
-                continue
-            videos = self.folder / "videos"
-            first, last = videos / wanted.before.name, videos / wanted.after.name
-            middle: Path | int
-            if wanted.middle is not None:
-                middle = videos / wanted.middle.name
+            if problems := [found for part in parts if (found := checked[part.name].problem)]:
+                clips[wanted] = ("", "; ".join(problems))
             else:
-                before, after = checked[wanted.before.name], checked[wanted.after.name]
-                middle = blackswan_release.hidden_frames(before.frames, after.frames, before.rate)
-            ids = [checked[part.name].content for part in parts]
-            if wanted.middle is None:
-                black: int | None = int(middle)  # type: ignore[arg-type]
-            else:
-                black = 0 if wanted.blackout else None
-            target = self.folder / "clips" / joined_name(ids, black_frames=black)
-            jobs[wanted] = Joining(first, middle, last, wanted.blackout, target)
+                jobs[wanted] = self._joining(wanted, checked)
         order = list(jobs)
         for place, outcome in self._each("Joining clips", join_clip, list(jobs.values())):
+            wanted = order[place]
             if isinstance(outcome, Lost):
+                name = jobs[wanted].name
                 reason = f"the joined clip could not be built: {outcome.reason}"
             else:
-                reason = outcome
-            problem = reason.replace(f"{self.folder}{os.sep}", "")
-            clips[order[place]] = (f"clips/{jobs[order[place]].target.name}", problem)
+                name, reason = outcome
+            clips[wanted] = (f"clips/{name}", reason.replace(f"{self.folder}{os.sep}", ""))
         return clips
+
+    def _joining(self, wanted: Joined, checked: dict[str, Checked]) -> Joining:
+        videos = self.folder / "videos"
+        parts = [part for part in (wanted.before, wanted.middle, wanted.after) if part]
+        middle: Path | int
+        if wanted.middle is not None:
+            middle = videos / wanted.middle.name
+        else:
+            before, after = checked[wanted.before.name], checked[wanted.after.name]
+            middle = blackswan_release.hidden_frames(before.frames, after.frames, before.rate)
+        return Joining(
+            videos / wanted.before.name,
+            middle,
+            videos / wanted.after.name,
+            wanted.blackout,
+            self.folder / "clips",
+            tuple(checked[part.name].content for part in parts),
+            wanted.before.file,
+        )
 
     def _each(
         self, step: str, function: Callable[[Task], Outcome], tasks: Sequence[Task]
@@ -361,40 +371,6 @@ def _state(path: Path) -> tuple[int, int]:
     """By what a file is known to be the one that was checked: its size and time of change."""
     status = path.stat()
     return status.st_size, status.st_mtime_ns
-
-
-def _read_journal(path: Path) -> Iterator[dict[str, Any]]:
-    """Entries of a journal; a line that was being written when a run was killed is none."""
-    try:
-        text = path.read_text(encoding="utf-8", errors="replace")
-    except FileNotFoundError:
-        return
-    for line in text.splitlines():
-        with contextlib.suppress(ValueError):
-            entry = json.loads(line)
-            if isinstance(entry, dict):
-                yield entry
-
-
-@contextlib.contextmanager
-def _journal(path: Path) -> Iterator[Callable[[dict[str, Any]], None]]:
-    """Gives a function that adds an entry, which a kill right after does not lose."""
-    with path.open("ab", buffering=0) as file:
-        # A line that was cut off would swallow the next one.
-        if file.tell() and not path.read_bytes().endswith(b"\n"):
-            file.write(b"\n")
-
-        def write(entry: dict[str, Any]) -> None:
-            line = (json.dumps(entry) + "\n").encode()
-            if file.write(line) != len(line):
-                raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), str(path))
-
-        try:
-            yield write
-        except OSError as error:
-            if error.filename is None and error.errno is not None:
-                error.filename = str(path)
-            raise
 
 
 def _parts(item: Item) -> list[Footage]:
@@ -443,20 +419,3 @@ def _split_summary(split: str, rows: list[dict[str, Any]], parsed: Parsed) -> di
     if counts := captioned(rows):
         summary["captioned"] = counts
     return summary
-
-
-def _link_or_copy(file: Path, target: Path) -> None:
-    """Places a file under another name: a hard link where the file system allows, else a copy."""
-    status = file.stat()
-    if target.exists():
-        placed = target.stat()
-        if (placed.st_ino, placed.st_dev) == (status.st_ino, status.st_dev):
-            return
-        if (placed.st_size, placed.st_mtime_ns) == (status.st_size, status.st_mtime_ns):
-            return
-    target.parent.mkdir(parents=True, exist_ok=True)
-    with atomic_path(target) as temporary:
-        try:
-            os.link(file.resolve(), temporary)
-        except OSError:
-            shutil.copy2(file, temporary)

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from tests.preprocessing.conftest import read_number, write_video
-from video_reasoning.preprocessing.joining import join_clips, join_parts, joined_name
+from video_reasoning.preprocessing.joining import is_joined, join_clips, join_parts, joined_name
 from video_reasoning.preprocessing.video import VideoError, verify
 
 
@@ -198,3 +198,32 @@ def test_names() -> None:
     assert len(names) == 5
     assert all(name.endswith(".mp4") for name in names)
     assert joined_name(["a", "b"]) == joined_name(["a", "b"])
+
+
+def test_a_joined_clip_is_known_by_its_encoded_frames(tmp_path: Path) -> None:
+    from tests.reliability.runs import draw_video
+    from video_reasoning.preprocessing.split import split_video
+
+    out = tmp_path / "out"
+    falls = [draw_video(tmp_path / f"{seed}.mp4", 150, seed=seed) for seed in (1, 2)]
+    for number, fall in enumerate(falls, start=1):
+        assert split_video(fall, [2.5], out, number).status == "split"
+
+    def clip(number: int, name: str) -> Path:
+        return out / f"{number}_{name}.mp4"
+
+    before, middle, after = (clip(1, name) for name in ("A_preevent", "B_event", "C_postevent"))
+    hidden, shown = clip(1, "D_merged"), clip(1, "E_merged")
+    count = len(planes(middle))
+    assert is_joined(hidden, before, middle, after, blackout=True)
+    assert is_joined(hidden, before, count, after, blackout=True)
+    assert is_joined(shown, before, middle, after, blackout=False)
+    # Nothing else will do: another length, another video's part, the other clip, our own encoding.
+    assert not is_joined(hidden, before, count + 1, after, blackout=True)
+    assert not is_joined(hidden, before, middle, clip(2, "C_postevent"), blackout=True)
+    assert not is_joined(hidden, before, middle, after, blackout=False)
+    assert not is_joined(shown, before, middle, after, blackout=True)
+    join_parts(before, middle, after, own := tmp_path / "own.mp4", blackout=True)
+    assert not is_joined(own, before, middle, after, blackout=True)
+    own.write_bytes(b"none")
+    assert not is_joined(own, before, middle, after, blackout=True)

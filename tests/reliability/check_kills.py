@@ -147,7 +147,8 @@ def kill_workers(subject: Subject, work: Path, kills: int, draw: random.Random) 
 def poison(work: Path) -> Count:
     """Videos that crash the decoder, hang in it or break it, each in the same run as good ones."""
     from tests.reliability import poison
-    from video_reasoning.preprocessing import children, split
+    from video_reasoning.preprocessing import children
+    from video_reasoning.preprocessing.split import folder as split
     from video_reasoning.tasks.prepare import build as prepare
 
     count = Count(kills=6, starts=2)

@@ -21,7 +21,8 @@ from tests.reliability.runs import (
     write_event_videos,
     write_release,
 )
-from video_reasoning.preprocessing import children, clusters, split
+from video_reasoning.preprocessing import children, clusters
+from video_reasoning.preprocessing.split import folder as split
 from video_reasoning.preprocessing.split import split_folder
 from video_reasoning.preprocessing.workers import EngineError, Lost, Workers
 from video_reasoning.tasks.prepare import build as preparing
