@@ -189,7 +189,8 @@ class _Ray:
     ) -> Generator[tuple[int, Reply], None, None]:
         ray, errors = self._ray, self._ray.exceptions
         remote = ray.remote(function).options(max_retries=0)
-        left, waiting = iter(enumerate(calls)), {}
+        left = iter(enumerate(calls))
+        waiting: dict[Any, int] = {}
         try:
             while True:
                 for place, call in itertools.islice(left, self._most - len(waiting)):

@@ -36,7 +36,7 @@ _ID_BYTES = 8
 _CHUNK_BYTES = 1 << 20
 _STALE_SECONDS = 24 * 3600.0
 _MARK = ".part"
-# What file systems say that know no locks.
+# What file systems without locks say.
 _NO_LOCKS = frozenset({errno.ENOSYS, errno.ENOLCK, errno.EOPNOTSUPP})
 _LOCK = re.compile(r"^\..*\.lock$")
 _TEMPORARY = re.compile(r"^\..*\.part-(?P<host>[0-9a-f]{8})-(?P<pid>\d+)-[0-9a-f]{8}(\.[^.]*)?$")
@@ -44,7 +44,7 @@ _TEMPORARY = re.compile(r"^\..*\.part-(?P<host>[0-9a-f]{8})-(?P<pid>\d+)-[0-9a-f
 
 @functools.lru_cache(maxsize=1)
 def _host() -> str:
-    """Eight hexadecimal digits that stand for this machine (names may hold odd characters)."""
+    """Return eight hexadecimal digits for this machine (names may contain odd characters)."""
     name = socket.gethostname().encode("utf-8", "surrogateescape")
     return hashlib.blake2b(name, digest_size=4).hexdigest()
 
@@ -61,12 +61,12 @@ def _temporary_stem(target: Path) -> str:
 def atomic_path(target: Path) -> Iterator[Path]:
     """Give a temporary name to write to, and move it over the target on success.
 
-    The temporary file lies in the target's folder (made where it is missing), is hidden, keeps
+    The temporary file is in the target's folder (made if it is missing), is hidden, keeps
     the target's suffix, and carries the machine, the process and a random number, so that no
     two writers meet. A reader sees the old target, none, or the whole new one.
 
     Args:
-        target: Where the finished file is to stand. An existing file is replaced.
+        target: Path of the finished file. An existing file is replaced.
 
     Yields:
         The path to write to. The body must create it.
@@ -91,8 +91,8 @@ def atomic_path(target: Path) -> Iterator[Path]:
     except OSError as error:
         if error.errno not in STORAGE_ERRORS:
             raise
-        # Named in place: a second error would keep the first one's frames, and what they hold of
-        # libav, for the garbage collector, which frees it in an order that libav does not survive.
+        # Named in place: a second error would keep the first one's frames, and their libav
+        # objects, for the garbage collector, which frees them in an order that crashes libav.
         error.filename = os.fspath(target)
         error.filename2 = None
         if error.errno and not error.strerror:
@@ -120,7 +120,7 @@ def _settle(path: Path) -> None:
     try:
         os.fsync(descriptor)
     except OSError as error:
-        # Some file systems, and descriptors without a right to write, know no such wait.
+        # Some file systems, and descriptors without a right to write, cannot wait.
         if error.errno in STORAGE_ERRORS:
             raise
     finally:
@@ -140,11 +140,11 @@ def _process_lives(pid: int) -> bool:
 def remove_stale(folder: Path, begin: str = "") -> list[Path]:
     """Remove temporary files that killed processes left behind.
 
-    A file goes if its process on this machine no longer lives, or, where it was written by
-    another machine, if it has not changed for a day.
+    A file goes if its process on this machine is dead, or, if another machine wrote it, if it
+    has not changed for a day.
 
     Args:
-        folder: The folder to look in; folders below it are left alone.
+        folder: Folder to look in; folders below it are left alone.
         begin: Look only at what was written for targets whose names begin so.
 
     Returns:
@@ -181,10 +181,10 @@ def _content_id(path: str, size: int, mtime_ns: int) -> str:
 
 
 def remove_leftovers(folder: Path) -> None:
-    """Remove what killed processes left in a folder: temporary files, and locks nobody holds.
+    """Remove what killed processes left in a folder: temporary files, and locks that nobody holds.
 
     Args:
-        folder: The folder to look in; folders below it are left alone.
+        folder: Folder to look in; folders below it are left alone.
     """
     remove_stale(folder)
     try:
@@ -199,28 +199,28 @@ def remove_leftovers(folder: Path) -> None:
 
 
 class Busy(Exception):
-    """Another process holds what is wanted."""
+    """Another process works on what is wanted."""
 
 
 @contextlib.contextmanager
 def exclusive(path: Path, *, remove: bool = False) -> Iterator[None]:
     """Hold a lock while the body runs, or fail at once.
 
-    The kernel frees the lock when its holder dies. On a file system that knows no locks,
-    a file that names its process is used; that of a process of this machine that has died is
-    passed over, that of another machine has to be deleted by hand.
+    The kernel frees the lock when its holder dies. On a file system without
+    locks, a file that names its process is used: one of a dead process of this machine is passed
+    over, one of another machine has to be deleted by hand.
 
     Args:
-        path: The lock file; its folder is made where it is missing.
+        path: The lock file; its folder is made if it is missing.
         remove: Whether to remove the file at the end. Of three processes that meet at that
-            moment two may then hold locks, on files of one name: for work that this does not
+            moment two may then have locks, on files of one name: for work that this does not
             harm.
 
     Yields:
         Nothing.
 
     Raises:
-        Busy: Another process holds the lock; the message says what to do.
+        Busy: Another process has the lock; the message says what to do.
         OSError: The folder cannot be written.
     """
     path.parent.mkdir(parents=True, exist_ok=True)
@@ -250,7 +250,7 @@ def exclusive(path: Path, *, remove: bool = False) -> Iterator[None]:
 
 
 def content_id(path: Path) -> str:
-    """Return a short name for what a file holds, whatever the file is called.
+    """Return a short name for the content of a file, whatever the file is called.
 
     Args:
         path: A readable file.
@@ -270,8 +270,8 @@ def make_once(target: Path, make: Callable[[Path], None]) -> Path:
     """Return a file, making it first if it is not there, once among many processes.
 
     Processes on one folder agree through a lock file beside the target. The kernel frees such
-    a lock when its holder dies, so that no stale lock remains; on a file system that knows no
-    locks a lock file that names its process is used, and one that is not freed in
+    a lock when its holder dies, so that no stale lock remains; on a file system without locks a
+    lock file that names its process is used, and one that is not freed in
     `LOCK_TIMEOUT_SECONDS` is passed over. Locking only saves work: the file is moved into place
     whole, so that even two makers at once would do no harm.
 
@@ -310,8 +310,8 @@ def lock(target: Path) -> Iterator[bool]:
         target: The file that the lock is for; it need not exist.
 
     Yields:
-        Whether the lock is really held. It is not where the file system knows no locks, or
-        where another process held it for `LOCK_TIMEOUT_SECONDS`.
+        Whether the lock is really held. It is not if the file system has no locks, or if
+        another process held it for `LOCK_TIMEOUT_SECONDS`.
     """
     stem = _temporary_stem(target).removesuffix(f"{_MARK}-")
     path = target.parent / f"{stem}.lock"

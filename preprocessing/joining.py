@@ -1,7 +1,7 @@
 """The parts of a video put together again, with the middle shown or hidden.
 
-BlackSwanSuite (section 5 and appendix E) hides the unexpected event by showing one video in which
-black frames stand in the place of the middle part.
+BlackSwanSuite (section 5 and appendix E) hides the unexpected event by showing one video with
+black frames in place of the middle part.
 """
 
 from __future__ import annotations
@@ -24,17 +24,17 @@ from video_reasoning.preprocessing.sound import Sound, join
 from video_reasoning.preprocessing.video import VideoError, open_video, probe
 
 VERSION = 1
-"""Part of every name that `joined_name` gives; another number makes all clips anew."""
+"""Part of every name that `joined_name` gives; another number makes all clips again."""
 
 
 @dataclass(frozen=True)
 class JoinInfo:
-    """What a joined clip holds.
+    """What a joined clip contains.
 
     Attributes:
         frames: Number of frames, the sum of the parts'.
         parts: Number of frames of each part, in order.
-        black: First and last + 1 of the black frames; equal where there are none.
+        black: First and last + 1 of the black frames; equal if there are none.
         width: Width in pixels.
         height: Height in pixels.
         fps: Frames per second, constant.
@@ -57,8 +57,8 @@ def joined_name(part_ids: Sequence[str], *, black_frames: int | None = None) -> 
 
     Args:
         part_ids: `content_id` of each part, in order.
-        black_frames: Where the middle is not a part of its own but a number of black frames,
-            that number; where the middle part is blacked out, 0.
+        black_frames: The number of black frames in place of a middle part that is not there; 0 for
+            a middle part that is blacked out; None for one that is shown.
 
     Returns:
         A name with the suffix `.mp4`.
@@ -74,7 +74,7 @@ def join_parts(
 ) -> JoinInfo:
     """Join the three parts of a video into one clip.
 
-    Every frame of every part is there once, at the rate of the middle part (of the first, where
+    Every frame of every part is there once, at the rate of the middle part (of the first, if
     the middle is a number): H.264, `yuv420p`, a key frame at least once a second and at both
     cuts, so that nothing of one part shows in another. Black is Y = 16 in every pixel.
 
@@ -84,10 +84,10 @@ def join_parts(
         after: The last part, V_post.
         target: The file to write; it appears when it is complete.
         blackout: Show black frames, as many as the middle part has, instead of it. A clip with
-            black frames has no sound: the sound of the middle would tell what is hidden.
+            black frames has no sound: the sound of the middle would give away what is hidden.
 
     Returns:
-        What the clip holds. A part of another size is scaled into the size of the middle (or
+        What the clip contains. A part of another size is scaled into the size of the middle (or
         first) part with its shape kept; one of another rate is played at the common one; both
         are noted.
 
@@ -183,7 +183,7 @@ def join_clips(parts: Sequence[Path], target: Path) -> JoinInfo:
         target: The file to write; it appears when it is complete.
 
     Returns:
-        What the clip holds, as for `join_parts`.
+        What the clip contains, as for `join_parts`.
 
     Raises:
         VideoError: A part cannot be decoded to its end.
@@ -229,7 +229,7 @@ def _join(parts: Sequence[Path | int], base: Path, target: Path, hidden: int | N
                             encoder.add(picture)
                     count += 1
             if count == 0:
-                raise VideoError(f"{part} holds no frame that can be decoded.")
+                raise VideoError(f"{part} contains no frame that can be decoded.")
             if black:
                 encoder.add_still(black_frame(*size), [1] * count)
             elif info.fps != rate:
@@ -263,7 +263,7 @@ def _join(parts: Sequence[Path | int], base: Path, target: Path, hidden: int | N
 
 @contextmanager
 def _encoded_like(base: Path) -> Iterator[None]:
-    """Lay a fault of the encoder to the part that gave it its size and rate."""
+    """Blame a fault of the encoder on the part that gave it its size and rate."""
     try:
         yield
     except (av.error.FFmpegError, ValueError, OverflowError) as error:
@@ -277,7 +277,7 @@ def _first_frame(path: Path) -> Any:
     with open_video(path) as (container, stream):
         for frame in container.decode(stream):
             return frame
-    raise VideoError(f"{path} holds no frame that can be decoded.")
+    raise VideoError(f"{path} contains no frame that can be decoded.")
 
 
 def _begin(stream: Any) -> Fraction:

@@ -101,8 +101,8 @@ def heard() -> Iterator[Signals]:
         # After a signal the process only ends.
         if not signals.number:
             sys.unraisablehook = hook
-            for number, handler in signals.previous.items():
-                signal.signal(number, handler)
+            for each, handler in signals.previous.items():
+                signal.signal(each, handler)
 
 
 def kept(command: str) -> str:

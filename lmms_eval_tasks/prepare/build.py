@@ -97,34 +97,34 @@ def prepare(
     isolate: bool = False,
     progress: Progress | None = None,
 ) -> dict[str, Any]:
-    """Reads a release and writes the benchmark's part of the store.
+    """Read a release and write the benchmark's part of the store.
 
     Args:
         benchmark: "blackswan", "tvbench" or "causalvqa".
-        source: the release's folder or archive; None to fetch it from the hub.
-        captions: captions for BlackSwanSuite's Detective questions, see
+        source: The release's folder or archive; None to fetch it from the hub.
+        captions: Captions for BlackSwanSuite's Detective questions, see
             :mod:`video_reasoning.tasks.blackswan.caption_columns`; None keeps the store's.
-        repository: a checkout of CausalVQA's repository whose prompt the runs are to use; None
+        repository: A checkout of CausalVQA's repository whose prompt the runs are to use; None
             for our own.
-        revision: of the hub's repositories; None for the newest.
-        store_home: the store's folder; None for :func:`store.home`.
-        workers: processes that decode and join; None for as many as there are cores.
+        revision: Revision of the Hub's repositories; None for the newest.
+        store_home: The store's folder; None for :func:`store.home`.
+        workers: Number of processes that decode and join; None for one per core.
         engine: "local", "dask" or "ray", see :mod:`video_reasoning.preprocessing.workers`. The
             journal, the questions and the manifest are written by this process alone.
-        engine_address: the cluster's address.
-        isolate: whether a single worker is a process of its own, which a decoder that dies
+        engine_address: The cluster's address.
+        isolate: Whether a single worker is a process of its own, which a decoder that dies
             cannot take along.
-        progress: told how far the work has come.
+        progress: Called as the work goes on.
 
     Returns:
         The manifest, as written.
 
     Raises:
-        ReleaseError: if the release cannot be fetched or read, or holds no question that can be
+        ReleaseError: The release cannot be fetched or read, or contains no question that can be
             read, or the captions cannot be read or are for another benchmark.
-        StoreError: if there is no such benchmark, or another process is preparing it.
-        UserError: if the engine cannot be used.
-        OSError: if the store cannot be written, e.g. because the disk is full; what was checked
+        StoreError: There is no such benchmark, or another process is preparing it.
+        UserError: The engine cannot be used.
+        OSError: The store cannot be written, e.g. because the disk is full; what was checked
             and built is kept.
     """
     if repository is not None and benchmark != "causalvqa":
@@ -133,7 +133,7 @@ def prepare(
     folder = store.benchmark_folder(benchmark, store_home).absolute()
     reader = READERS[benchmark]
     scratch = folder / ".prepare"
-    told = progress or (lambda step, done, total: None)
+    report = progress or (lambda step, done, total: None)
     try:
         with exclusive(folder / ".prepare.lock"):
             scratch.mkdir(parents=True, exist_ok=True)
@@ -149,7 +149,7 @@ def prepare(
                 raise ReleaseError(f"{source} holds no question that can be read ({reasons}).")
             team = Workers(workers, engine, engine_address, isolate=isolate, shared=folder)
             with team:
-                work = _Work(folder, scratch, team, told)
+                work = _Work(folder, scratch, team, report)
                 manifest = work.run(benchmark, reader, release, parsed, origin, authors_prompt)
             # Inside the lock: another run may begin at once, with a folder of the same name.
             shutil.rmtree(scratch, ignore_errors=True)
@@ -231,19 +231,19 @@ class _Work:
             temporary.write_text(
                 json.dumps(manifest, indent=2, ensure_ascii=False) + "\n",
                 encoding="utf-8",
-                errors="backslashreplace",  # a name that is no text, as JSON writes it
+                errors="backslashreplace",  # a name that is not text, as JSON writes it
             )
         return manifest
 
     def _tidy(self) -> None:
-        """Removes what killed processes left: hidden files that no reader takes for videos."""
+        """Remove what killed processes left: hidden files that no reader takes for videos."""
         for top in ("videos", "clips", *store.SPLITS[self.folder.name]):
             for place, _, _ in os.walk(self.folder / top):
                 remove_leftovers(Path(place))
         remove_leftovers(self.folder)
 
     def _place(self, footage: dict[str, Footage]) -> tuple[dict[str, Path], dict[str, Checked]]:
-        """Puts every video of the release into the store: linked where possible, else copied.
+        """Put every video of the release into the store: linked where possible, else copied.
 
         Returns:
             The paths by name, and what is wrong with those that the release does not have or
@@ -255,7 +255,7 @@ class _Work:
                 unplaced[name] = Checked(part.problem)
                 continue
             try:
-                if not is_regular(part.file):  # opening a pipe would wait for ever
+                if not is_regular(part.file):  # opening a pipe would wait forever
                     check_file(part.file)
                 # A copy that fails would not say which side it was.
                 with part.file.open("rb"):
@@ -271,18 +271,18 @@ class _Work:
             try:
                 link_or_copy(part.file, target)
             except (NotADirectoryError, IsADirectoryError, FileExistsError) as error:
-                # One video is called as another one's folder.
+                # One video is named like another one's folder.
                 unplaced[name] = Checked(f"{name} cannot be placed: {error.strerror}.")
                 continue
             placed[name] = target
         return placed, unplaced
 
     def _check(self, placed: dict[str, Path], joined: AbstractSet[str]) -> dict[str, Checked]:
-        """Decodes every video once; what an interrupted run has checked is not done again.
+        """Decode every video once; what an interrupted run has checked is not done again.
 
         Args:
-            placed: path in the store by name.
-            joined: names of videos that are parts of joined clips, whose content is named.
+            placed: Path in the store by name.
+            joined: Names of videos that are parts of joined clips, whose content is named.
         """
         known = {}
         for entry in read_journal(self.checked_file):
@@ -357,7 +357,7 @@ class _Work:
     def _each(
         self, step: str, function: Callable[[Task], Outcome], tasks: Sequence[Task]
     ) -> Iterator[tuple[int, Outcome | Lost]]:
-        """Runs a function over many tasks, telling of progress."""
+        """Run a function over many tasks, and report progress."""
         if not tasks:
             return
         self.progress(step, 0, len(tasks))

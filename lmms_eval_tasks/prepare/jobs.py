@@ -63,7 +63,7 @@ class Joining:
 
     @property
     def black(self) -> int | None:
-        """What `joined_name` is told of the black frames."""
+        """The black frames, as `joined_name` counts them."""
         if isinstance(self.middle, int):
             return self.middle
         return 0 if self.blackout else None

@@ -166,6 +166,7 @@ def split_folder(
     numbered = find_videos(videos)
     odd: dict[str, str] = {}
     times = read_transition_times(transition_times, odd)
+    entries: dict[str, tuple[float, ...] | str] = {**odd, **times}
     report = progress or (lambda record, done, total: None)
     with exclusive(out / f".{MANIFEST}.lock", remove=True):
         remove_leftovers(out)
@@ -176,7 +177,7 @@ def split_folder(
         jobs: list[_Job] = []
         for number, path in numbered.items():
             name = path.relative_to(videos).as_posix()
-            annotated = _find(name, {**odd, **times})
+            annotated = _find(name, entries)
             record = previous.get(number)
             # Workers may have another current folder.
             job = (path.absolute(), annotated, out.absolute(), number, variant, name)

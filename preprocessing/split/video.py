@@ -262,8 +262,9 @@ def _write(
         for number, frame in enumerate(itertools.islice(shown, edges[-1])):
             if convert is None:
                 convert = Converter(frame)
+                width, height = convert.size
                 encoder = stack.enter_context(
-                    PartEncoder(*convert.size, rate, clock.tick, like=frame)
+                    PartEncoder(width, height, rate, clock.tick, like=frame)
                 )
             if number < edges[0] or encoder is None:
                 continue
