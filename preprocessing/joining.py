@@ -175,26 +175,6 @@ def _is_black(path: Path, start: int, end: int) -> bool:
     return True
 
 
-def join_clips(parts: Sequence[Path], target: Path) -> JoinInfo:
-    """Join whole clips into one, at the first one's size and rate.
-
-    Args:
-        parts: The clips, at least one.
-        target: The file to write; it appears when it is complete.
-
-    Returns:
-        What the clip contains, as for `join_parts`.
-
-    Raises:
-        VideoError: A part cannot be decoded to its end.
-        ValueError: There is no part.
-        OSError: The target cannot be written.
-    """
-    if not parts:
-        raise ValueError("There is nothing to join.")
-    return _join(list(parts), parts[0], target, hidden=None)
-
-
 def _join(parts: Sequence[Path | int], base: Path, target: Path, hidden: int | None) -> JoinInfo:
     shape = probe(base)
     size = (shape.width + shape.width % 2, shape.height + shape.height % 2)
