@@ -92,8 +92,8 @@ def atomic_path(target: Path) -> Iterator[Path]:
     except OSError as error:
         if error.errno not in STORAGE_ERRORS:
             raise
-        # Named in place: a second error would keep the first one's frames, and what they hold of
-        # libav, for the garbage collector, which frees it in an order that libav does not survive.
+        # Named in place: a second error would keep the first one's frames, and their libav
+        # objects, for the garbage collector, which frees them in an order that crashes libav.
         error.filename = os.fspath(target)
         error.filename2 = None
         if error.errno and not error.strerror:
@@ -182,10 +182,10 @@ def _content_id(path: str, size: int, mtime_ns: int, ctime_ns: int) -> str:
 
 
 def remove_leftovers(folder: Path) -> None:
-    """Remove what killed processes left in a folder: temporary files, and locks nobody holds.
+    """Remove what killed processes left in a folder: temporary files, and locks that nobody holds.
 
     Args:
-        folder: The folder to look in; folders below it are left alone.
+        folder: Folder to look in; folders below it are left alone.
     """
     remove_stale(folder)
     try:
@@ -200,7 +200,7 @@ def remove_leftovers(folder: Path) -> None:
 
 
 class Busy(Exception):
-    """Another process holds what is wanted."""
+    """Another process works on what is wanted."""
 
 
 @contextlib.contextmanager
@@ -221,7 +221,7 @@ def exclusive(path: Path, *, remove: bool = False) -> Iterator[None]:
         Nothing.
 
     Raises:
-        Busy: Another process holds the lock; the message says what to do.
+        Busy: Another process has the lock; the message says what to do.
         OSError: The folder cannot be written.
     """
     path.parent.mkdir(parents=True, exist_ok=True)

@@ -94,9 +94,8 @@ def joined(parts: list[Path], count: int, folder: Path) -> None:
     from video_reasoning.tasks.prepare.jobs import Joining, join_clip
 
     for number in range(count):
-        target = folder / f"joined{number}.mp4"
-        join_clip(Joining(parts[0], parts[1], parts[2], True, target))
-        target.unlink()
+        name, _ = join_clip(Joining(parts[0], parts[1], parts[2], True, folder, (str(number),)))
+        (folder / name).unlink()
 
 
 def split(source: Path, count: int, folder: Path) -> None:

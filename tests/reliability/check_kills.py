@@ -146,17 +146,18 @@ def kill_workers(subject: Subject, work: Path, kills: int, draw: random.Random) 
 def poison(work: Path) -> Count:
     """Videos that crash the decoder, hang in it or break it, each in the same run as good ones."""
     from tests.reliability import poison
-    from video_reasoning.preprocessing import split, workers
+    from video_reasoning.preprocessing import children
+    from video_reasoning.preprocessing.split import folder as split
     from video_reasoning.tasks.prepare import build as prepare
 
     count = Count(kills=6, starts=2)
     release = write_release(work / "poisoned")
-    limit, workers.LIMIT_SECONDS = workers.LIMIT_SECONDS, 8.0
+    limit, children.LIMIT_SECONDS = children.LIMIT_SECONDS, 8.0
     check_video, prepare.check_video = prepare.check_video, poison.check_video
     try:
         manifest = prepare.prepare("blackswan", release, store_home=work / "poison", workers=2)
     finally:
-        workers.LIMIT_SECONDS, prepare.check_video = limit, check_video
+        children.LIMIT_SECONDS, prepare.check_video = limit, check_video
     told = {entry["id"]: entry["reason"] for entry in manifest["splits"]["validation"]["missing"]}
     for text in ("died (SIGABRT), twice", "not done after 8 s", "ZeroDivisionError"):
         if sum(text in reason for reason in told.values()) != 1:
