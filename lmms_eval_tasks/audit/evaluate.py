@@ -269,6 +269,7 @@ def _questions(logs: Mapping[str, _Log], metric: _Metric) -> list[AuditedQuestio
             question = questions.setdefault(row, AuditedQuestion(row, known, note.video or known))
             question.prompt = question.prompt or sample.prompt
             question.target = question.target or sample.target
+            question.key = question.key or note.key
             question.shape = question.shape or note.shape
             if note.shape and Path(note.video).is_absolute():
                 question.source = question.source or note.video

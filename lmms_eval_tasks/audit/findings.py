@@ -40,6 +40,7 @@ def find_questions(plan: Plan, results: Iterable[AuditResult]) -> list[Finding]:
                 id=question.id,
                 row=question.row,
                 video=question.video,
+                key=question.key,
                 source=question.source,
                 shape=question.shape,
                 reasons=tuple(f"right {kind.words}" for kind in against),

@@ -175,7 +175,7 @@ class Hooks:
 
     def _picked(self, dataset: Any) -> Any:
         """The documents with a pick."""
-        ids = _ids(dataset)
+        ids = [item_id(document) for document in _plain(dataset)]
         picked = [row for row, name in enumerate(ids) if name in self._task.picks]
         counts = Counter(ids)
         if double := {ids[row] for row in picked if counts[ids[row]] > 1}:
@@ -194,6 +194,7 @@ class Hooks:
         note = Note(
             id=name,
             video=self._video(document, shown),
+            key="" if self._shows_excerpt else place[1],
             shape=shown.shape if shown else "",
             # Scored as the task scores it, but marked: what was shown was a placeholder.
             problem=problem,
@@ -247,13 +248,24 @@ class Hooks:
     def _shower(self) -> Shower:
         if self._variant.condition is None:
             raise ValueError(f"{self._variant.name} has no condition")
-        together = tuple(v.condition for v in self._plan.variants if v.condition is not None)
+        # Documents with the options in another order have other draws.
+        variants = [self._variant] if self._variant.order else self._plan.variants
+        together = tuple(v.condition for v in variants if v.condition is not None)
         return Shower(self._variant.condition, together, self._plan.clips)
 
     def _draw(self, document: Mapping[str, Any]) -> tuple[str, int | None]:
         """What a document's draws depend on, and its handpicked frame."""
-        name = item_id(document)
-        return name, self._task.picks.get(name)
+        return self._draw_key(document), self._task.picks.get(item_id(document))
+
+    def _draw_key(self, document: Mapping[str, Any]) -> str:
+        # Ids repeat in some datasets. A task that draws frames itself does so by the id, and the
+        # audit then draws the same ones.
+        return item_id(document) if self._shows_excerpt else document_key(document)
+
+    @property
+    def _shows_excerpt(self) -> bool:
+        """Whether the task itself chooses frames, by the condition that its document names."""
+        return hasattr(self._config.get("doc_to_visual"), WHOLE)
 
     @property
     def _metrics(self) -> list[Metric]:
@@ -283,7 +295,7 @@ class Hooks:
 
     def _with_condition(self, document: Mapping[str, Any]) -> Mapping[str, Any]:
         """The document with the condition in it, for a task whose prompt depends on that."""
-        if self._variant.condition and hasattr(self._config.get("doc_to_visual"), WHOLE):
+        if self._variant.condition and self._shows_excerpt:
             return {**document, "condition": self._variant.condition.name}
         return document
 
@@ -356,14 +368,14 @@ class Hooks:
             )
             return self._chosen(dataset, [], [])
         seed = self._variant.condition.seed if self._variant.condition else 0
-        ids = _ids(dataset)
         changes = {}
-        for row, (document, key) in enumerate(zip(documents, ids, strict=True)):
-            question = shape.read(document)
-            order = question.order(key, self._variant.order, seed) if question else None
+        for row, document in enumerate(documents):
+            options = shape.read(document)
+            key = self._draw_key(document)
+            order = options.order(key, self._variant.order, seed) if options else None
             if order:
                 changes[row] = shape.reorder(document, order)
-        chosen = self._chosen(dataset, list(changes), ids)
+        chosen = self._chosen(dataset, list(changes), [item_id(document) for document in documents])
         for name in shape.columns:
             feature = dataset.features[name]
             column = [
@@ -396,10 +408,6 @@ def _plain(dataset: Any) -> Any:
         or type(getattr(feature, "feature", None)).__name__ in ("Image", "Video", "Audio")
     ]
     return dataset.remove_columns(media) if media else dataset
-
-
-def _ids(dataset: Any) -> list[str]:
-    return [item_id(row) for row in _plain(dataset)]
 
 
 def _with_marks(text: str, count: int) -> str:

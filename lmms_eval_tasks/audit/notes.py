@@ -32,6 +32,7 @@ class Note:
     Attributes:
         id: The question's id.
         video: The video it is about.
+        key: What its draws depend on; "" for the id.
         shape: What the task shows, in words; "" if that is not known.
         options: How many options it has; 0 if they were not found.
         problem: Why it could not be shown or scored, or "".
@@ -42,6 +43,7 @@ class Note:
 
     id: str = ""
     video: str = ""
+    key: str = ""
     shape: str = ""
     options: int = 0
     problem: str = ""
@@ -115,5 +117,6 @@ def read_documents(folder: Path, task: str) -> list[Note]:
     except (OSError, ValidationError, KeyError):
         return []
     return [
-        Note(name, video or key, problem=problems.get(key, "")) for name, video, key in documents
+        Note(name, video or key, key, problem=problems.get(key, ""))
+        for name, video, key in documents
     ]

@@ -89,6 +89,7 @@ class AuditedQuestion:
         row: Its place among the task's documents, from 0.
         id: Its id.
         video: The video it is about.
+        key: What its draws depend on; "" for its id.
         prompt: What the model was sent.
         target: The right answer as logged.
         options: How many options it has; 0 if they were not found.
@@ -103,6 +104,7 @@ class AuditedQuestion:
     row: int
     id: str
     video: str
+    key: str = ""
     prompt: str = ""
     target: str = ""
     options: int = 0
@@ -217,6 +219,7 @@ class Finding:
         responses: Condition -> what the model said.
         row: Its place among the task's documents, from 0; -1 if that is not known.
         video: The video it is about.
+        key: What its draws depend on; "" for its id.
         source: Path of its video; "" if that is not known.
         shape: What the task shows, in words.
         wrong_in_order: Whether it is wrong with the frames in order.
@@ -231,6 +234,7 @@ class Finding:
     responses: Mapping[str, str]
     row: int = -1
     video: _Optional = ""
+    key: _Optional = ""
     source: _Optional = ""
     shape: _Optional = ""
     wrong_in_order: Annotated[bool, Field(alias="wrong_with_frames_in_order")] = False
@@ -238,9 +242,9 @@ class Finding:
     prompt: str = ""
 
     @property
-    def key(self) -> str:
-        """The id that the document itself has: its place is added to an id that repeats."""
-        return self.id.removesuffix(f"#{self.row}")
+    def draw_key(self) -> str:
+        """What the question's draws depend on: its key, else its id as the document has it."""
+        return self.key or self.id.removesuffix(f"#{self.row}")
 
 
 _AUDIT = TypeAdapter(Audit)

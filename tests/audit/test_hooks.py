@@ -18,6 +18,7 @@ from tests.preprocessing.conftest import numbered_frame, write_video
 from video_reasoning.tasks.audit.hooks import Hooks
 from video_reasoning.tasks.audit.notes import AUDIT
 from video_reasoning.tasks.audit.plan import AuditedTask, Plan
+from video_reasoning.tasks.audit.schemas import document_key
 
 CONDITIONS = ("original", "ordered", "random1", "last1", "handpicked1", "blind", "reordered")
 
@@ -139,6 +140,7 @@ def test_scores_and_what_an_audit_needs(hooks: dict[str, Hooks], video: str) -> 
     assert returned["acc"] == 1.0 and returned["full"] == 1.0
     assert returned[AUDIT] == {
         "id": "q0",
+        "key": document_key(given),
         "video": video,
         "shape": "1 video",
         "scores": {"acc": [1.0, "number"]},
@@ -207,6 +209,21 @@ def test_reordered_documents_keep_their_right_answers(
         changed += before["options"] != after["options"]
     assert changed
     assert hooks["reordered"].process_docs(rows(video))["options"] == moved["options"]
+
+
+def test_questions_that_share_an_id_are_drawn_separately(
+    hooks: dict[str, Hooks], video: str
+) -> None:
+    entries = [
+        {**row, "id": "Q1", "question": f"Where, {number}?", "keep": True}
+        for number, row in enumerate(rows(video).to_list() * 2)
+    ]
+    shown = [numbers_of(hooks["random"].doc_to_visual(entry)[0])[0] for entry in entries]
+    assert len(set(shown)) > 2
+    moved = hooks["reordered"].process_docs(datasets.Dataset.from_list(entries, split="test"))
+    assert len(moved) == len(entries) and len(set(map(tuple, moved["options"]))) > 2
+    returned = hooks["random"].process_results(entries[0], ["A"])
+    assert returned[AUDIT]["id"] == "Q1" and returned[AUDIT]["key"]
 
 
 def test_documents_with_pictures_are_reordered_too(hooks: dict[str, Hooks], video: str) -> None:
