@@ -56,12 +56,16 @@ __all__ = ["Hooks"]
 _MOST_REMEMBERED = 1_000_000
 
 _MARK = re.compile(r"<image>\n?|<video>\n?")
-"""What stands in a prompt for a picture or a video, for models that want a mark of it."""
+"""Marks of a picture or a video in a prompt, for models that expect them."""
 
 _shown: dict[tuple[str, str], Shown] = {}
 _failed: dict[tuple[str, str], str] = {}
 # Variant and document -> what this process showed of it, or why it could not. A process scores
 # what it has shown, and finds it here. Documents and not ids, which repeat in some datasets.
+
+
+_repeated: dict[str, frozenset[str]] = {}
+"""Generated task -> ids that several of its documents have, noted when they are loaded."""
 
 
 class Hooks:
@@ -84,7 +88,7 @@ class Hooks:
 
     @classmethod
     def of(cls, module: str) -> Hooks:
-        """The hooks of a generated module, whose stem names task and variant."""
+        """Return the hooks of a generated module, whose stem names task and variant."""
         path = Path(module)
         plan = read_plan(path.with_name(FILE))
         task, variant = plan.find(path.stem)
@@ -93,7 +97,7 @@ class Hooks:
     def doc_to_visual(
         self, document: Mapping[str, Any], lmms_eval_specific_kwargs: Any = None
     ) -> list[Any]:
-        """The task's visuals under the variant's condition."""
+        """Return the task's visuals under the variant's condition."""
         given: Any = None
         try:
             given = self._given(document, lmms_eval_specific_kwargs)
@@ -109,7 +113,7 @@ class Hooks:
     def doc_to_messages(
         self, document: Mapping[str, Any], lmms_eval_specific_kwargs: Any = None
     ) -> Any:
-        """The task's chat messages, with their video parts under the variant's condition."""
+        """Return the task's chat messages, with their video parts under the variant's condition."""
         messages: Any = None
         try:
             messages = self._messages(document, lmms_eval_specific_kwargs)
@@ -125,7 +129,7 @@ class Hooks:
     def doc_to_text(
         self, document: Mapping[str, Any], lmms_eval_specific_kwargs: Any = None
     ) -> Any:
-        """The task's prompt, with as many marks of pictures in it as pictures are shown.
+        """Return the task's prompt, with as many marks of pictures in it as pictures are shown.
 
         Some tasks put ``<image>`` into the text for every frame, and models count them.
         """
@@ -155,13 +159,15 @@ class Hooks:
         return min(marks, len([visual for visual in shown.visuals if kind_of(visual) != "sound"]))
 
     def process_docs(self, dataset: Any) -> Any:
-        """The task's documents: those with a pick, or those whose options can be reordered."""
+        """Return the documents to ask: with a pick, or with options that can be reordered."""
         own = self._config.get("process_docs")
         split = str(getattr(dataset, "split", None) or "")
         dataset = own(dataset) if callable(own) else dataset
         asked = self._config.get("test_split") or self._config.get("validation_split")
         if split and split != asked:
             return dataset  # examples to learn from stay as they are
+        counts = Counter(item_id(document) for document in _plain(dataset))
+        _repeated[self._name] = frozenset(name for name, count in counts.items() if count > 1)
         if self._variant.kind == "handpicked":
             dataset = self._picked(dataset)
         elif self._variant.order:
@@ -176,25 +182,25 @@ class Hooks:
     def _picked(self, dataset: Any) -> Any:
         """The documents with a pick."""
         ids = [item_id(document) for document in _plain(dataset)]
-        picked = [row for row, name in enumerate(ids) if name in self._task.picks]
-        counts = Counter(ids)
-        if double := {ids[row] for row in picked if counts[ids[row]] > 1}:
+        repeated = _repeated[self._name]
+        if double := repeated & self._task.picks.keys():
             logger.warning(
                 f"{self._name}: {len(double):,} picks name more than one question each "
                 f"({', '.join(sorted(double)[:3])}, ...); those are left out."
             )
-        return self._chosen(dataset, [row for row in picked if counts[ids[row]] == 1], ids)
+        picked = self._task.picks.keys() - repeated
+        return self._chosen(dataset, [row for row, name in enumerate(ids) if name in picked], ids)
 
     def process_results(
         self, document: Mapping[str, Any], results: Sequence[Any], **more: Any
     ) -> dict[str, Any]:
-        """What the task's own function returns, and under ``audit`` what the audit needs."""
+        """Return what the task's own function returns, and under ``audit`` what the audit needs."""
         name, place = item_id(document), (self._name, document_key(document))
         shown, problem = _shown.get(place), _failed.get(place, "")
         note = Note(
             id=name,
             video=self._video(document, shown),
-            key="" if self._shows_excerpt else place[1],
+            key=place[1] if name in _repeated.get(self._name, ()) else "",
             shape=shown.shape if shown else "",
             # Scored as the task scores it, but marked: what was shown was a placeholder.
             problem=problem,
@@ -221,7 +227,7 @@ class Hooks:
         return {**returned, AUDIT: note.as_logged()}
 
     def aggregation(self, number: int) -> Callable[..., Any]:
-        """The task's aggregation of a metric, as one that a condition's answers cannot break."""
+        """Return the task's aggregation of a metric, as one that no answers can break."""
         own = self._config["metric_list"][number]["aggregation"]
 
         @functools.wraps(own)
@@ -258,14 +264,9 @@ class Hooks:
         return self._draw_key(document), self._task.picks.get(item_id(document))
 
     def _draw_key(self, document: Mapping[str, Any]) -> str:
-        # Ids repeat in some datasets. A task that draws frames itself does so by the id, and the
-        # audit then draws the same ones.
-        return item_id(document) if self._shows_excerpt else document_key(document)
-
-    @property
-    def _shows_excerpt(self) -> bool:
-        """Whether the task itself chooses frames, by the condition that its document names."""
-        return hasattr(self._config.get("doc_to_visual"), WHOLE)
+        """The question's id, or if other questions have it too, a name of the whole document."""
+        name = item_id(document)
+        return document_key(document) if name in _repeated.get(self._name, ()) else name
 
     @property
     def _metrics(self) -> list[Metric]:
@@ -295,7 +296,7 @@ class Hooks:
 
     def _with_condition(self, document: Mapping[str, Any]) -> Mapping[str, Any]:
         """The document with the condition in it, for a task whose prompt depends on that."""
-        if self._variant.condition and self._shows_excerpt:
+        if self._variant.condition and hasattr(self._config.get("doc_to_visual"), WHOLE):
             return {**document, "condition": self._variant.condition.name}
         return document
 
@@ -403,7 +404,8 @@ def _plain(dataset: Any) -> Any:
     """A dataset without the columns whose reading means decoding pictures, sound or video."""
     media = [
         name
-        for name, feature in dataset.features.items()
+        # Some tasks give a list, which has no features.
+        for name, feature in (getattr(dataset, "features", None) or {}).items()
         if type(feature).__name__ in ("Image", "Video", "Audio")
         or type(getattr(feature, "feature", None)).__name__ in ("Image", "Video", "Audio")
     ]

@@ -18,7 +18,6 @@ from tests.preprocessing.conftest import numbered_frame, write_video
 from video_reasoning.tasks.audit.hooks import Hooks
 from video_reasoning.tasks.audit.notes import AUDIT
 from video_reasoning.tasks.audit.plan import AuditedTask, Plan
-from video_reasoning.tasks.audit.schemas import document_key
 
 CONDITIONS = ("original", "ordered", "random1", "last1", "handpicked1", "blind", "reordered")
 
@@ -140,7 +139,6 @@ def test_scores_and_what_an_audit_needs(hooks: dict[str, Hooks], video: str) -> 
     assert returned["acc"] == 1.0 and returned["full"] == 1.0
     assert returned[AUDIT] == {
         "id": "q0",
-        "key": document_key(given),
         "video": video,
         "shape": "1 video",
         "scores": {"acc": [1.0, "number"]},
@@ -218,9 +216,11 @@ def test_questions_that_share_an_id_are_drawn_separately(
         {**row, "id": "Q1", "question": f"Where, {number}?", "keep": True}
         for number, row in enumerate(rows(video).to_list() * 2)
     ]
+    given = datasets.Dataset.from_list(entries, split="test")
+    assert hooks["random"].process_docs(given)["id"] == ["Q1"] * len(entries)
     shown = [numbers_of(hooks["random"].doc_to_visual(entry)[0])[0] for entry in entries]
     assert len(set(shown)) > 2
-    moved = hooks["reordered"].process_docs(datasets.Dataset.from_list(entries, split="test"))
+    moved = hooks["reordered"].process_docs(given)
     assert len(moved) == len(entries) and len(set(map(tuple, moved["options"]))) > 2
     returned = hooks["random"].process_results(entries[0], ["A"])
     assert returned[AUDIT]["id"] == "Q1" and returned[AUDIT]["key"]
