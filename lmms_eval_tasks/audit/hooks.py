@@ -43,7 +43,6 @@ from video_reasoning.tasks.audit.variants import Variant
 from video_reasoning.tasks.audit.visuals import (
     NotShownError,
     Shower,
-    Shown,
     described,
     kind_of,
     placeholder_for,
@@ -58,10 +57,10 @@ _MOST_REMEMBERED = 1_000_000
 _MARK = re.compile(r"<image>\n?|<video>\n?")
 """Marks of a picture or a video in a prompt, for models that expect them."""
 
-_shown: dict[tuple[str, str], Shown] = {}
+_shown: dict[tuple[str, str], tuple[str, str]] = {}
 _failed: dict[tuple[str, str], str] = {}
-# Variant and document -> what this process showed of it, or why it could not. A process scores
-# what it has shown, and finds it here. Documents and not ids, which repeat in some datasets.
+# Variant and document -> shape and source of what this process showed, or why it could not. A
+# process scores what it has shown, and finds it here. Documents and not ids, which may repeat.
 
 
 _repeated: dict[str, frozenset[str]] = {}
@@ -107,7 +106,7 @@ class Hooks:
             shown = self._shower.show(given, *self._draw(document))
         except (Exception, SystemExit) as error:
             return self._not_shown(document, error, given)
-        self._remember(document, shown)
+        self._remember(document, shown.shape, shown.source)
         return shown.visuals
 
     def doc_to_messages(
@@ -123,7 +122,7 @@ class Hooks:
             replaced, shown = self._shower.replace(messages, *self._draw(document))
         except (Exception, SystemExit) as error:
             return _with_placeholder(messages, self._not_shown(document, error, None))
-        self._remember(document, shown)
+        self._remember(document, shown.shape, shown.source)
         return replaced
 
     def doc_to_text(
@@ -199,9 +198,9 @@ class Hooks:
         shown, problem = _shown.get(place), _failed.get(place, "")
         note = Note(
             id=name,
-            video=self._video(document, shown),
+            video=_video(document, shown[1] if shown else ""),
             key=place[1] if name in _repeated.get(self._name, ()) else "",
-            shape=shown.shape if shown else "",
+            shape=shown[0] if shown else "",
             # Scored as the task scores it, but marked: what was shown was a placeholder.
             problem=problem,
             unseen=not shown and not problem,  # answered from a cache, or by another process
@@ -276,12 +275,6 @@ class Hooks:
             if entry.get("higher_is_better", True)  # a count of faults says not what is right
         ]
 
-    def _video(self, document: Mapping[str, Any], shown: Shown | None) -> str:
-        source = shown.source if shown else ""
-        if source.startswith("frames-"):
-            source = video_name(document) or source
-        return source or video_name(document) or document_key(document)
-
     def _given(self, document: Mapping[str, Any], specific: Any) -> Any:
         """The task's own visuals, from its function called as the harness calls it."""
         own = self._config.get("doc_to_visual")
@@ -315,15 +308,14 @@ class Hooks:
     def _note(self, document: Mapping[str, Any], given: Any) -> None:
         """Remember what the task itself shows."""
         try:
-            shape, source = described(given)
+            self._remember(document, *described(given))
         except NotShownError:
-            shape, source = "", ""
-        self._remember(document, Shown([], shape, source))
+            self._remember(document)
 
-    def _remember(self, document: Mapping[str, Any], shown: Shown) -> None:
+    def _remember(self, document: Mapping[str, Any], shape: str = "", source: str = "") -> None:
         place = self._name, document_key(document)
         if len(_shown) < _MOST_REMEMBERED:
-            _shown[place] = Shown([], shown.shape, shown.source)
+            _shown[place] = shape, source
         _failed.pop(place, None)
 
     def _not_shown(
@@ -398,6 +390,14 @@ class Hooks:
 
 
 _original = lru_cache(maxsize=256)(load_config)
+
+
+def _video(document: Mapping[str, Any], source: str) -> str:
+    """The video that a document is about: the file shown, if it is one, else what it names."""
+    named = video_name(document)
+    if source.startswith("frames-"):
+        return named or source
+    return source or named or document_key(document)
 
 
 def _plain(dataset: Any) -> Any:

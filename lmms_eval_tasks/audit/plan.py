@@ -33,7 +33,6 @@ class AuditedTask:
         group: The group or tag that the user named and that the task is part of, or "".
         overrides: What that group sets for its tasks.
         picks: Question id -> handpicked frame.
-        annotators: Who picked the frames.
     """
 
     name: str
@@ -41,7 +40,6 @@ class AuditedTask:
     group: str = ""
     overrides: Mapping[str, Any] = field(default_factory=dict)
     picks: Mapping[str, int] = field(default_factory=dict)
-    annotators: tuple[str, ...] = ()
 
     def variant_name(self, variant: Variant) -> str:
         """Return the generated task's name, and the stem of its files."""

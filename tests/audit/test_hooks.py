@@ -86,9 +86,7 @@ def hooks(tmp_path: Path) -> dict[str, Hooks]:
     (tmp_path / "hook_utils.py").write_text(UTILS)
     (tmp_path / "cubes.yaml").write_text(YAML)
     # Another name for each test: what was shown is remembered for a process.
-    task = AuditedTask(
-        f"cubes{tmp_path.name}", tmp_path / "cubes.yaml", "", {}, {"q1": 4, "q3": 5}, ("me",)
-    )
+    task = AuditedTask(f"cubes{tmp_path.name}", tmp_path / "cubes.yaml", "", {}, {"q1": 4, "q3": 5})
     plan = Plan(CONDITIONS, (task,), tmp_path / "clips", 4)
     return {variant.kind: Hooks(plan, task, variant, tmp_path) for variant in plan.variants}
 
