@@ -269,6 +269,7 @@ def _questions(logs: Mapping[str, _Log], metric: _Metric) -> list[AuditedQuestio
             question = questions.setdefault(row, AuditedQuestion(row, known, note.video or known))
             question.prompt = question.prompt or sample.prompt
             question.target = question.target or sample.target
+            question.key = question.key or note.key
             question.shape = question.shape or note.shape
             if note.shape and Path(note.video).is_absolute():
                 question.source = question.source or note.video
@@ -499,22 +500,22 @@ class _Numbers:
         return [question.score(condition) for question in self.questions]
 
     def accuracy(self, *conditions: str) -> Estimate:
-        """Share of the questions that are right under every one of some conditions."""
+        """Estimate the share of questions that are right under every one of some conditions."""
         scores = [math.prod(each) for each in zip(*map(self._scores, conditions), strict=True)]
         return accuracy_interval(scores, self._videos, level=self.level)
 
     def gain(self, above: Variant, below: Variant) -> Estimate:
-        """Relative gain of one condition over another."""
+        """Estimate the relative gain of one condition over another."""
         scores = self._scores(above.name), self._scores(below.name)
         return gain_interval(*scores, self._videos, level=self.level)
 
     def difference(self, reference: Variant, other: Variant) -> Estimate:
-        """Accuracy under a condition less that under another."""
+        """Estimate the accuracy under a reference less that under another condition."""
         scores = self._scores(other.name), self._scores(reference.name)
         return difference_interval(*scores, self._videos, level=self.level)
 
     def ratios(self, by_kind: Mapping[str, Variant]) -> dict[str, Estimate]:
-        """Kappa, tau and rho, as far as their conditions were asked."""
+        """Estimate kappa, tau and rho, as far as their conditions were asked."""
         ratios = {}
         reference = reference_of(by_kind.values())
         for variant in (by_kind[kind] for kind in KINDS if kind in by_kind):

@@ -24,7 +24,7 @@ def write_json(path: Path, content: Any) -> None:
 
 
 def reason(error: Exception) -> str:
-    """What is wrong with a file, on one line."""
+    """Describe what is wrong with a file, on one line."""
     if not isinstance(error, ValidationError):
         return str(error)
     first = error.errors(include_url=False, include_input=False)[0]

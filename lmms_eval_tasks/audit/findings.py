@@ -35,26 +35,16 @@ def find_questions(plan: Plan, results: Iterable[AuditResult]) -> list[Finding]:
             reference = reference_of(plan.variants)
             wrong = reference is not None and question.score(reference.name) < RIGHT
             weight = sum(kind.weight for kind in against) * (_AGAINST if wrong else 1)
+            reasons = tuple(f"right {kind.words}" for kind in against)
             found = Finding(
-                task=result.name,
-                id=question.id,
-                row=question.row,
-                video=question.video,
-                source=question.source,
-                shape=question.shape,
-                reasons=tuple(f"right {kind.words}" for kind in against),
-                wrong_in_order=wrong,
-                target=question.target,
-                prompt=question.prompt,
-                scores=question.scores,
-                responses=question.responses,
+                **vars(question), task=result.name, reasons=reasons, wrong_in_order=wrong
             )
             weighted.append((-weight, result.name, question.row, found))
     return [found for *_, found in sorted(weighted, key=lambda entry: entry[:3])]
 
 
 def survivors(plan: Plan, results: Iterable[AuditResult]) -> dict[str, list[str]]:
-    """Task -> ids of the questions with nothing against them, asked under every condition."""
+    """Return each task's ids of questions that nothing is against and every condition asked."""
     needed = [
         variant.name
         for variant in plan.variants

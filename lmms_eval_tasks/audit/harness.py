@@ -23,7 +23,7 @@ def _of_harness(module: str, name: str) -> Any:
 
 
 def task_manager(folders: Iterable[Path], *, defaults: bool = True) -> Any:
-    """The harness's index of tasks, groups and tags.
+    """Return the harness's index of tasks, groups and tags.
 
     Args:
         folders: Folders of tasks.
@@ -38,12 +38,12 @@ def task_manager(folders: Iterable[Path], *, defaults: bool = True) -> Any:
 
 
 def load_config(path: Path, *, functions: bool = True) -> dict[str, Any]:
-    """A task's or group's YAML with what it includes; its functions loaded, or None each."""
+    """Load a YAML with what it includes; without `functions`, each function in it is None."""
     load = _of_harness("utils", "load_yaml_config")
     return dict(load(str(path), mode="full" if functions else "simple"))
 
 
 def settings_of_group(config: Mapping[str, Any]) -> dict[str, Any]:
-    """What a group's YAML sets for its tasks."""
+    """Return what a group's YAML sets for its tasks."""
     own = _of_harness("tasks", "GROUP_ONLY_KEYS")
     return {name: value for name, value in config.items() if name not in own}

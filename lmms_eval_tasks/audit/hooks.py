@@ -43,7 +43,6 @@ from video_reasoning.tasks.audit.variants import Variant
 from video_reasoning.tasks.audit.visuals import (
     NotShownError,
     Shower,
-    Shown,
     described,
     kind_of,
     placeholder_for,
@@ -56,12 +55,16 @@ __all__ = ["Hooks"]
 _MOST_REMEMBERED = 1_000_000
 
 _MARK = re.compile(r"<image>\n?|<video>\n?")
-"""What stands in a prompt for a picture or a video, for models that want a mark of it."""
+"""Marks of a picture or a video in a prompt, for models that expect them."""
 
-_shown: dict[tuple[str, str], Shown] = {}
+_shown: dict[tuple[str, str], tuple[str, str]] = {}
 _failed: dict[tuple[str, str], str] = {}
-# Variant and document -> what this process showed of it, or why it could not. A process scores
-# what it has shown, and finds it here. Documents and not ids, which repeat in some datasets.
+# Variant and document -> shape and source of what this process showed, or why it could not. A
+# process scores what it has shown, and finds it here. Documents and not ids, which may repeat.
+
+
+_repeated: dict[str, frozenset[str]] = {}
+"""Generated task -> ids that several of its documents have, noted when they are loaded."""
 
 
 class Hooks:
@@ -84,7 +87,7 @@ class Hooks:
 
     @classmethod
     def of(cls, module: str) -> Hooks:
-        """The hooks of a generated module, whose stem names task and variant."""
+        """Return the hooks of a generated module, whose stem names task and variant."""
         path = Path(module)
         plan = read_plan(path.with_name(FILE))
         task, variant = plan.find(path.stem)
@@ -93,7 +96,7 @@ class Hooks:
     def doc_to_visual(
         self, document: Mapping[str, Any], lmms_eval_specific_kwargs: Any = None
     ) -> list[Any]:
-        """The task's visuals under the variant's condition."""
+        """Return the task's visuals under the variant's condition."""
         given: Any = None
         try:
             given = self._given(document, lmms_eval_specific_kwargs)
@@ -103,13 +106,13 @@ class Hooks:
             shown = self._shower.show(given, *self._draw(document))
         except (Exception, SystemExit) as error:
             return self._not_shown(document, error, given)
-        self._remember(document, shown)
+        self._remember(document, shown.shape, shown.source)
         return shown.visuals
 
     def doc_to_messages(
         self, document: Mapping[str, Any], lmms_eval_specific_kwargs: Any = None
     ) -> Any:
-        """The task's chat messages, with their video parts under the variant's condition."""
+        """Return the task's chat messages, with their video parts under the variant's condition."""
         messages: Any = None
         try:
             messages = self._messages(document, lmms_eval_specific_kwargs)
@@ -119,13 +122,13 @@ class Hooks:
             replaced, shown = self._shower.replace(messages, *self._draw(document))
         except (Exception, SystemExit) as error:
             return _with_placeholder(messages, self._not_shown(document, error, None))
-        self._remember(document, shown)
+        self._remember(document, shown.shape, shown.source)
         return replaced
 
     def doc_to_text(
         self, document: Mapping[str, Any], lmms_eval_specific_kwargs: Any = None
     ) -> Any:
-        """The task's prompt, with as many marks of pictures in it as pictures are shown.
+        """Return the task's prompt, with as many marks of pictures in it as pictures are shown.
 
         Some tasks put ``<image>`` into the text for every frame, and models count them.
         """
@@ -159,13 +162,15 @@ class Hooks:
         return min(marks, len([visual for visual in shown.visuals if kind_of(visual) != "sound"]))
 
     def process_docs(self, dataset: Any) -> Any:
-        """The task's documents: those with a pick, or those whose options can be reordered."""
+        """Return the documents to ask: with a pick, or with options that can be reordered."""
         own = self._config.get("process_docs")
         split = str(getattr(dataset, "split", None) or "")
         dataset = own(dataset) if callable(own) else dataset
         asked = self._config.get("test_split") or self._config.get("validation_split")
         if split and split != asked:
             return dataset  # examples to learn from stay as they are
+        counts = Counter(item_id(document) for document in _plain(dataset))
+        _repeated[self._name] = frozenset(name for name, count in counts.items() if count > 1)
         if self._variant.kind == "handpicked":
             dataset = self._picked(dataset)
         elif self._variant.order:
@@ -179,26 +184,27 @@ class Hooks:
 
     def _picked(self, dataset: Any) -> Any:
         """The documents with a pick."""
-        ids = _ids(dataset)
-        picked = [row for row, name in enumerate(ids) if name in self._task.picks]
-        counts = Counter(ids)
-        if double := {ids[row] for row in picked if counts[ids[row]] > 1}:
+        ids = [item_id(document) for document in _plain(dataset)]
+        repeated = _repeated[self._name]
+        if double := repeated & self._task.picks.keys():
             logger.warning(
                 f"{self._name}: {len(double):,} picks name more than one question each "
                 f"({', '.join(sorted(double)[:3])}, ...); those are left out."
             )
-        return self._chosen(dataset, [row for row in picked if counts[ids[row]] == 1], ids)
+        picked = self._task.picks.keys() - repeated
+        return self._chosen(dataset, [row for row, name in enumerate(ids) if name in picked], ids)
 
     def process_results(
         self, document: Mapping[str, Any], results: Sequence[Any], **more: Any
     ) -> dict[str, Any]:
-        """What the task's own function returns, and under ``audit`` what the audit needs."""
+        """Return what the task's own function returns, and under ``audit`` what the audit needs."""
         name, place = item_id(document), (self._name, document_key(document))
         shown, problem = _shown.get(place), _failed.get(place, "")
         note = Note(
             id=name,
-            video=self._video(document, shown),
-            shape=shown.shape if shown else "",
+            video=_video(document, shown[1] if shown else ""),
+            key=place[1] if name in _repeated.get(self._name, ()) else "",
+            shape=shown[0] if shown else "",
             # Scored as the task scores it, but marked: what was shown was a placeholder.
             problem=problem,
             unseen=not shown and not problem,  # answered from a cache, or by another process
@@ -224,7 +230,7 @@ class Hooks:
         return {**returned, AUDIT: note.as_logged()}
 
     def aggregation(self, number: int) -> Callable[..., Any]:
-        """The task's aggregation of a metric, as one that a condition's answers cannot break."""
+        """Return the task's aggregation of a metric, as one that no answers can break."""
         own = self._config["metric_list"][number]["aggregation"]
 
         @functools.wraps(own)
@@ -251,13 +257,19 @@ class Hooks:
     def _shower(self) -> Shower:
         if self._variant.condition is None:
             raise ValueError(f"{self._variant.name} has no condition")
-        together = tuple(v.condition for v in self._plan.variants if v.condition is not None)
+        # Documents with the options in another order have other draws.
+        variants = [self._variant] if self._variant.order else self._plan.variants
+        together = tuple(v.condition for v in variants if v.condition is not None)
         return Shower(self._variant.condition, together, self._plan.clips)
 
     def _draw(self, document: Mapping[str, Any]) -> tuple[str, int | None]:
         """What a document's draws depend on, and its handpicked frame."""
+        return self._draw_key(document), self._task.picks.get(item_id(document))
+
+    def _draw_key(self, document: Mapping[str, Any]) -> str:
+        """The question's id, or if other questions have it too, a name of the whole document."""
         name = item_id(document)
-        return name, self._task.picks.get(name)
+        return document_key(document) if name in _repeated.get(self._name, ()) else name
 
     @property
     def _metrics(self) -> list[Metric]:
@@ -266,12 +278,6 @@ class Hooks:
             for entry in self._config.get("metric_list") or []
             if entry.get("higher_is_better", True)  # a count of faults says not what is right
         ]
-
-    def _video(self, document: Mapping[str, Any], shown: Shown | None) -> str:
-        source = shown.source if shown else ""
-        if source.startswith("frames-"):
-            source = video_name(document) or source
-        return source or video_name(document) or document_key(document)
 
     def _given(self, document: Mapping[str, Any], specific: Any) -> Any:
         """The task's own visuals, from its function called as the harness calls it."""
@@ -306,15 +312,14 @@ class Hooks:
     def _note(self, document: Mapping[str, Any], given: Any) -> None:
         """Remember what the task itself shows."""
         try:
-            shape, source = described(given)
+            self._remember(document, *described(given))
         except NotShownError:
-            shape, source = "", ""
-        self._remember(document, Shown([], shape, source))
+            self._remember(document)
 
-    def _remember(self, document: Mapping[str, Any], shown: Shown) -> None:
+    def _remember(self, document: Mapping[str, Any], shape: str = "", source: str = "") -> None:
         place = self._name, document_key(document)
         if len(_shown) < _MOST_REMEMBERED:
-            _shown[place] = Shown([], shown.shape, shown.source)
+            _shown[place] = shape, source
         _failed.pop(place, None)
 
     def _not_shown(
@@ -360,14 +365,14 @@ class Hooks:
             )
             return self._chosen(dataset, [], [])
         seed = self._variant.condition.seed if self._variant.condition else 0
-        ids = _ids(dataset)
         changes = {}
-        for row, (document, key) in enumerate(zip(documents, ids, strict=True)):
-            question = shape.read(document)
-            order = question.order(key, self._variant.order, seed) if question else None
+        for row, document in enumerate(documents):
+            options = shape.read(document)
+            key = self._draw_key(document)
+            order = options.order(key, self._variant.order, seed) if options else None
             if order:
                 changes[row] = shape.reorder(document, order)
-        chosen = self._chosen(dataset, list(changes), ids)
+        chosen = self._chosen(dataset, list(changes), [item_id(document) for document in documents])
         for name in shape.columns:
             feature = dataset.features[name]
             column = [
@@ -391,19 +396,24 @@ class Hooks:
 _original = lru_cache(maxsize=256)(load_config)
 
 
+def _video(document: Mapping[str, Any], source: str) -> str:
+    """The video that a document is about: the file shown, if it is one, else what it names."""
+    named = video_name(document)
+    if source.startswith("frames-"):
+        return named or source
+    return source or named or document_key(document)
+
+
 def _plain(dataset: Any) -> Any:
     """A dataset without the columns whose reading means decoding pictures, sound or video."""
     media = [
         name
-        for name, feature in dataset.features.items()
+        # Some tasks give a list, which has no features.
+        for name, feature in (getattr(dataset, "features", None) or {}).items()
         if type(feature).__name__ in ("Image", "Video", "Audio")
         or type(getattr(feature, "feature", None)).__name__ in ("Image", "Video", "Audio")
     ]
     return dataset.remove_columns(media) if media else dataset
-
-
-def _ids(dataset: Any) -> list[str]:
-    return [item_id(row) for row in _plain(dataset)]
 
 
 def _with_marks(text: str, count: int) -> str:

@@ -7,6 +7,7 @@ and in files beside the generated tasks for what has no such line.
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -32,6 +33,7 @@ class Note:
     Attributes:
         id: The question's id.
         video: The video it is about.
+        key: What its draws depend on; "" for the id.
         shape: What the task shows, in words; "" if that is not known.
         options: How many options it has; 0 if they were not found.
         problem: Why it could not be shown or scored, or "".
@@ -42,6 +44,7 @@ class Note:
 
     id: str = ""
     video: str = ""
+    key: str = ""
     shape: str = ""
     options: int = 0
     problem: str = ""
@@ -49,7 +52,7 @@ class Note:
     scores: Mapping[str, tuple[float | None, str]] | None = None
 
     def as_logged(self) -> dict[str, Any]:
-        """The note for a line of the sample log, without what is not known."""
+        """Return the note for a line of the sample log, without what is not known."""
         return dict(_NOTE.dump_python(self, mode="json", exclude_defaults=True))
 
 
@@ -60,7 +63,7 @@ _PROBLEM = TypeAdapter(dict[str, str])
 
 
 def read_note(values: Mapping[str, Any]) -> Note:
-    """The note in a line of a sample log; an empty one if the line has none."""
+    """Read the note in a line of a sample log; an empty one if the line has none."""
     try:
         return _NOTE.validate_python(values.get(AUDIT))
     except ValidationError:
@@ -114,6 +117,8 @@ def read_documents(folder: Path, task: str) -> list[Note]:
             problems[entry["key"]] = entry["problem"]
     except (OSError, ValidationError, KeyError):
         return []
+    counts = Counter(name for name, _, _ in documents)
     return [
-        Note(name, video or key, problem=problems.get(key, "")) for name, video, key in documents
+        Note(name, video or key, key if counts[name] > 1 else "", problem=problems.get(key, ""))
+        for name, video, key in documents
     ]

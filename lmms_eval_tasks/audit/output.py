@@ -24,7 +24,7 @@ _SHOWN = 10
 
 
 def render(audit: Audit) -> RenderableType:
-    """The audit as tables and sentences for a terminal."""
+    """Show the audit as tables and sentences for a terminal."""
     parts: list[RenderableType] = [Text(_title(audit)), Text("")]
     for result in audit.results:
         if result.refused:
@@ -37,7 +37,7 @@ def render(audit: Audit) -> RenderableType:
 
 
 def markdown(audit: Audit, findings: Sequence[Finding]) -> str:
-    """The audit and the first questions to look at as Markdown."""
+    """Show the audit and the first questions to look at as Markdown."""
     lines = ["# Audit", "", _title(audit), ""]
     for result in audit.results:
         lines += [f"## {_cell(result.name)}", ""]

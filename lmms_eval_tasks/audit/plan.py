@@ -33,7 +33,6 @@ class AuditedTask:
         group: The group or tag that the user named and that the task is part of, or "".
         overrides: What that group sets for its tasks.
         picks: Question id -> handpicked frame.
-        annotators: Who picked the frames.
     """
 
     name: str
@@ -41,10 +40,9 @@ class AuditedTask:
     group: str = ""
     overrides: Mapping[str, Any] = field(default_factory=dict)
     picks: Mapping[str, int] = field(default_factory=dict)
-    annotators: tuple[str, ...] = ()
 
     def variant_name(self, variant: Variant) -> str:
-        """The generated task's name, and the stem of its files."""
+        """Return the generated task's name, and the stem of its files."""
         # The name of a file: a task's name may contain a slash or a space, and two tasks' names
         # may differ in nothing else.
         stem = re.sub(r"[^A-Za-z0-9_-]", "_", self.name)[:_LONGEST]
@@ -83,11 +81,11 @@ class Plan:
         return parse_all(self.conditions, self.frames, self.seed)
 
     def asked(self, task: AuditedTask) -> list[Variant]:
-        """The variants of a task: the handpicked one only if the task has picks."""
+        """Return the variants of a task: the handpicked one only if the task has picks."""
         return [v for v in self.variants if v.kind != "handpicked" or task.picks]
 
     def find(self, name: str) -> tuple[AuditedTask, Variant]:
-        """Task and variant of a generated task.
+        """Return task and variant of a generated task.
 
         Raises:
             AuditError: If the audit has no task of that name.

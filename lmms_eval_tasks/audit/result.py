@@ -89,6 +89,7 @@ class AuditedQuestion:
         row: Its place among the task's documents, from 0.
         id: Its id.
         video: The video it is about.
+        key: What its draws depend on; "" for its id.
         prompt: What the model was sent.
         target: The right answer as logged.
         options: How many options it has; 0 if they were not found.
@@ -103,18 +104,19 @@ class AuditedQuestion:
     row: int
     id: str
     video: str
+    key: _Optional = ""
     prompt: str = ""
     target: str = ""
-    options: int = 0
-    shape: str = ""
-    source: str = ""
+    options: Annotated[int, Field(exclude=True)] = 0
+    shape: _Optional = ""
+    source: _Optional = ""
     scores: dict[str, float | None] = field(default_factory=dict)
     responses: dict[str, str] = field(default_factory=dict)
-    problems: dict[str, str] = field(default_factory=dict)
-    unparsed: set[str] = field(default_factory=set)
+    problems: Annotated[dict[str, str], Field(exclude=True)] = field(default_factory=dict)
+    unparsed: Annotated[set[str], Field(exclude=True)] = field(default_factory=set)
 
     def score(self, condition: str) -> float:
-        """The score under a condition; NaN if it has none."""
+        """Return the score under a condition; NaN if it has none."""
         found = self.scores.get(condition)
         return math.nan if found is None else found
 
@@ -201,46 +203,28 @@ class Audit:
         return self.file.parent
 
     def as_json(self) -> dict[str, Any]:
-        """The audit for machines, without the questions."""
+        """Return the audit for machines, without the questions."""
         return dict(_AUDIT.dump_python(self, mode="json", by_alias=True))
 
 
-@dataclass(frozen=True)
-class Finding:
+@dataclass(kw_only=True)
+class Finding(AuditedQuestion):
     """A question that is right under a condition that should leave it unanswerable.
 
     Attributes:
         task: The audited task.
-        id: The question's id.
-        reasons: What speaks against it.
-        scores: Condition -> 0..1, or None.
-        responses: Condition -> what the model said.
-        row: Its place among the task's documents, from 0; -1 if that is not known.
-        video: The video it is about.
-        source: Path of its video; "" if that is not known.
-        shape: What the task shows, in words.
+        reasons: What is against it.
         wrong_in_order: Whether it is wrong with the frames in order.
-        target: The right answer.
-        prompt: What the model was sent.
     """
 
     task: str
-    id: str
     reasons: tuple[str, ...]
-    scores: Mapping[str, float | None]
-    responses: Mapping[str, str]
-    row: int = -1
-    video: _Optional = ""
-    source: _Optional = ""
-    shape: _Optional = ""
-    wrong_in_order: Annotated[bool, Field(alias="wrong_with_frames_in_order")] = False
-    target: str = ""
-    prompt: str = ""
+    wrong_in_order: Annotated[bool, Field(alias="wrong_with_frames_in_order")]
 
     @property
-    def key(self) -> str:
-        """The id that the document itself has: its place is added to an id that repeats."""
-        return self.id.removesuffix(f"#{self.row}")
+    def draw_key(self) -> str:
+        """What the question's draws depend on: its key, else its id as the document has it."""
+        return self.key or self.id.removesuffix(f"#{self.row}")
 
 
 _AUDIT = TypeAdapter(Audit)

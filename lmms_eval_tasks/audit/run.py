@@ -156,7 +156,7 @@ def _plan(request: Request) -> Plan:
 def _with_picks(task: AuditedTask, given: Mapping[str, int] | None) -> AuditedTask:
     """The task with its picks: the user's, or those that the store has for a task of ours."""
     if given is not None:
-        return replace(task, picks=given, annotators=("--picks",))
+        return replace(task, picks=given)
     ours = registry.our_tasks().get(task.name)
     if ours is None or not ours.needs:
         return task
@@ -165,11 +165,7 @@ def _with_picks(task: AuditedTask, given: Mapping[str, int] | None) -> AuditedTa
     except PicksError as error:
         logger.warning(str(error))
         return task
-    return replace(
-        task,
-        picks={name: pick.frame for name, pick in picks.items()},
-        annotators=tuple(dict.fromkeys(pick.annotator for pick in picks.values())),
-    )
+    return replace(task, picks={name: pick.frame for name, pick in picks.items()})
 
 
 def _read_picks(path: Path) -> dict[str, int]:

@@ -85,7 +85,7 @@ _ENOUGH = 0.5
 
 
 def item_id(document: Document) -> str:
-    """The question's id in its dataset, else a name made from what the document says.
+    """Return the question's id in its dataset, else a name made from what the document says.
 
     It is the same on every process and machine; it does not depend on the place in the dataset.
     """
@@ -93,7 +93,7 @@ def item_id(document: Document) -> str:
 
 
 def document_key(document: Document) -> str:
-    """A name made from all that a document says, except pictures, sound and video.
+    """Return a name made from all that a document says, except pictures, sound and video.
 
     Ids repeat in some datasets; this repeats only if whole documents do.
     """
@@ -114,7 +114,7 @@ def _is_plain(value: object) -> bool:
 
 
 def video_name(document: Document) -> str:
-    """The video that a document is about, or "" if no known column names one."""
+    """Return the video that a document is about, or "" if no known column names one."""
     return _named(document, _VIDEO_FIELDS)
 
 
@@ -241,7 +241,7 @@ class OptionShape:
         return None if right is None else Options(texts, labels, right)
 
     def reorder(self, document: Document, order: Sequence[int]) -> dict[str, Any]:
-        """The columns that change if the options are put in another order.
+        """Return the columns that change if the options are put in another order.
 
         Args:
             document: A document of this shape.

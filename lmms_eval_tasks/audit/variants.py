@@ -166,13 +166,13 @@ def parse_all(names: Sequence[str], frames: int = FRAMES, seed: int = 0) -> tupl
 
 
 def reference_of(variants: Iterable[Variant]) -> Variant | None:
-    """The condition that others are compared with: ``ordered``, else ``original``."""
+    """Return the condition that others are compared with: ``ordered``, else ``original``."""
     by_kind = {variant.kind: variant for variant in variants}
     return by_kind.get("ordered") or by_kind.get("original")
 
 
 def known(name: str) -> Variant | None:
-    """The condition of an audit that a file names, or None if the name is not known here."""
+    """Return the condition that a file names, or None if the name is not known here."""
     try:
         return parse(name)
     except AuditError:
@@ -180,24 +180,24 @@ def known(name: str) -> Variant | None:
 
 
 def condition_label(name: str) -> str:
-    """What a report calls a condition, e.g. ``16 in order``; a name not known here stays."""
+    """Return a report's name of a condition, e.g. ``16 in order``; unknown names stay."""
     variant = known(name)
     return variant.label if variant else name
 
 
 def measure_label(name: str) -> str:
-    """What a report calls a measure, e.g. ``κ (random frame)`` for ``kappa_random1``."""
+    """Return a report's name of a measure, e.g. ``κ (random frame)`` for ``kappa_random1``."""
     variant = known(name.removeprefix("kappa_"))
     return f"κ ({variant.unnumbered})" if variant else LABELS.get(name, name)
 
 
 def variant_task(stem: str, variant: Variant) -> str:
-    """The name of the task that asks another's questions under a condition."""
+    """Return the name of the task that asks another's questions under a condition."""
     return f"{_PREFIX}{stem}_{variant.name}"
 
 
 def is_variant(task: str) -> bool:
-    """Whether a name is that of a generated task: one of an audit's variants of another."""
+    """Return whether a name is that of a task that an audit generated from another."""
     stem, _, name = task.rpartition("_")
     variant = known(name)
     return (

@@ -24,7 +24,7 @@ SMALL = 0.25
 def verdict(
     numbers: AuditResult, by_kind: Mapping[str, Variant], over_blind: Estimate | None
 ) -> list[str]:
-    """The sentences about one audited task, the summary first.
+    """Return the sentences about one audited task, the summary first.
 
     Args:
         numbers: The task's numbers.

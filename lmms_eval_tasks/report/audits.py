@@ -315,7 +315,7 @@ def _example(audit: Audit, listed: Finding) -> ListedExample:
         if listed.shape == "1 video" and variant and variant.role == "frame" and not variant.partial
     }
     try:
-        alone, frames = frames_with(path, singles, listed.key, SAMPLED)
+        alone, frames = frames_with(path, singles, listed.draw_key, SAMPLED)
     except (VideoError, OSError, ValueError) as error:
         logger.warning(f"{listed.task} {listed.id}: no pictures: {error}")
         return ListedExample(listed, caption=f"No pictures: {error}")

@@ -164,7 +164,7 @@ def test_what_is_generated(folder: Path, tmp_path: Path) -> None:
             assert config["doc_to_visual"].__func__.__qualname__ == "Hooks.doc_to_visual"
             assert config["metric_list"][0]["aggregation"] == "mean"
             assert config["test_split"] == "test" and config["doc_to_target"] == "answer"
-            assert ("process_docs" in config) == (variant.kind == "reordered")
+            assert ("process_docs" in config) == (variant.kind in ("ordered", "reordered"))
     two = load_yaml_config(str(out / "audit_probe_two_blind.yaml"), mode="full")
     assert two["task_alias"] == "audit_probe_two_blind"
     # Responses to other frames are not to come from the harness's cache.

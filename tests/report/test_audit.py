@@ -269,14 +269,17 @@ def test_frames_are_those_that_were_shown(audited: Path) -> None:
     assert not second.singles and "does not name a video file" in second.caption
 
 
-def test_an_id_that_repeats_is_drawn_for_by_itself(tmp_path: Path) -> None:
+@pytest.mark.parametrize(("key", "drawn_by"), [("", "same"), ("a document", "a document")])
+def test_an_id_that_repeats_is_not_drawn_by_its_place(
+    tmp_path: Path, key: str, drawn_by: str
+) -> None:
     write_video(tmp_path / "0.mp4")
-    repeated = item(3, RIGHT, str(tmp_path / "0.mp4"))
+    repeated = item(3, RIGHT, str(tmp_path / "0.mp4"), key=key)
     repeated.id = "same#3"
     report = build([write_audit(tmp_path / "audit", [result("moves", [repeated])])])
     assert report.audit is not None
     ((example,),) = report.audit.examples.values()
-    seen = condition_indices(Condition.parse("random1"), FRAMES, "same")
+    seen = condition_indices(Condition.parse("random1"), FRAMES, drawn_by)
     assert shade(example.singles[0].uri) == pytest.approx(grey(seen[0]), abs=4)
 
 
