@@ -70,7 +70,7 @@ def problem(benchmark: str, document: Mapping[str, Any]) -> str:
 
 
 def _known_problem(benchmark: str, document: Mapping[str, Any]) -> str | None:
-    """The same as far as it is known without opening the video; None if it is not."""
+    """Return the same as far as it is known without opening the video; None if it is not."""
     if not document.get("problem") and not document.get("video"):
         return "the question names no video"
     key = video_path(benchmark, document), str(document.get("id"))
@@ -149,7 +149,7 @@ def _write_black(target: Path) -> None:
 
 
 def _black() -> bytes:
-    """The placeholder's content: black, 320x240, one frame a second."""
+    """Return the placeholder's content: black, 320x240, one frame a second."""
     import av
 
     file = io.BytesIO()

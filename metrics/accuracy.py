@@ -36,7 +36,7 @@ def mean(values: Iterable[SupportsFloat | None]) -> float:
 
 
 def standard_error(values: Iterable[SupportsFloat | None]) -> float:
-    """Standard error of the mean of independent values: s / sqrt(n), s with n - 1.
+    """Return the standard error of the mean of independent values: s / sqrt(n), s with n - 1.
 
     Args:
         values: One number per item; None or NaN is left out.

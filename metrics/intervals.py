@@ -405,7 +405,7 @@ def _effective_number(values: Floats, labels: npt.NDArray[np.int64], level: floa
 
 
 def _widened(found: Estimate, differences: Floats, scale: float) -> tuple[float, float]:
-    """Ends with room for losses and wins that the items do not show (`difference_interval`)."""
+    """Return ends with room for losses and wins that no item shows (`difference_interval`)."""
     known = differences[~np.isnan(differences)]
     largest = float(abs(known).max()) or 1.0
     room = scale * largest * _wilson(0.0, found.n_clusters, found.level)[1]
@@ -467,7 +467,7 @@ def _cluster_sums(values: Floats, labels: npt.NDArray[np.int64]) -> Floats:
 
 
 def _codes(labels: Sequence[Hashable] | None, n: int) -> npt.NDArray[np.int64]:
-    """Number labels from 0 on; without labels every item is its own."""
+    """Assign numbers to labels from 0 on; without labels every item is its own."""
     if labels is None:
         return np.arange(n)
     if len(labels) != n:

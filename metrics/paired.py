@@ -304,7 +304,7 @@ def detectable_effect(
     alpha: float = 0.05,
     power: float = 0.8,
 ) -> DetectableEffect:
-    """Detectable effect size d = sigma Z sqrt(2 / n) (section 11).
+    """Return the detectable effect size d = sigma Z sqrt(2 / n) (section 11).
 
     sigma = u sqrt(p (1 - p)) with u = 1 - known; p is `guess_rate` unpaired and `guess_rate` **
     variants paired. Z = z(1 - alpha/2) + z(power). With five options pairing halves d, as if the

@@ -174,7 +174,7 @@ def make_conditions(
 def _name(
     source_id: str, condition: Condition, key: str, pick: int | None, span: Span | None
 ) -> str:
-    """The file name of a condition's clip, the same for the same frames; empty for `blind`."""
+    """Return the name of a condition's clip, the same for the same frames; empty for `blind`."""
     if condition.kind == "blind":
         return ""
     detail = ""
@@ -189,7 +189,7 @@ def _name(
 
 
 def _plan(requests: Sequence[Request], video: NumberedFrames, span: Span | None) -> list[list[int]]:
-    """The frames of each request; a handpicked one is a frame of the whole video."""
+    """Return the frames of each request; a handpicked one is a frame of the whole video."""
     first, n_frames = (0, video.n_frames) if span is None else _part(video, span)
     return [
         condition_indices(condition, video.n_frames, key, pick)
@@ -200,7 +200,7 @@ def _plan(requests: Sequence[Request], video: NumberedFrames, span: Span | None)
 
 
 def _part(video: NumberedFrames, span: Span) -> tuple[int, int]:
-    """The first frame of a part of a video, and how many frames it has."""
+    """Return the first frame of a part of a video, and how many frames it has."""
     seconds = sorted(video.seconds)
     # Half a microsecond, as a start in decimals may be just after its own frame.
     first, end = (bisect_left(seconds, edge - 5e-7) for edge in span)
@@ -228,7 +228,7 @@ def _local_folder() -> Path:
 
 
 def _writable_folder(clips: Path) -> Path:
-    """The folder itself, or the user's cache if the folder cannot be written."""
+    """Return the folder itself, or the user's cache if the folder cannot be written."""
     try:
         clips.mkdir(parents=True, exist_ok=True)
         # Trying is the only test that is right for every kind of mount and user.

@@ -204,7 +204,7 @@ class PartEncoder:
 
 
 def _repeat(part: Part, durations: Sequence[int]) -> Part:
-    """A part that shows the frames of another again and again."""
+    """Return a part that shows the frames of another again and again."""
     longer = Part()
     for number, duration in enumerate(durations):
         packet = part.packets[number % len(part.packets)]

@@ -106,7 +106,7 @@ def atomic_path(target: Path) -> Iterator[Path]:
 
 
 def _about(error: OSError, target: Path) -> OSError:
-    """The same error, about the file that was wanted: many writes do not say which."""
+    """Return the same error, about the file that was wanted: many writes do not say which."""
     number = error.errno or errno.EIO
     return OSError(number, error.strerror or os.strerror(number), os.fspath(target))
 

@@ -118,7 +118,7 @@ class NumberedFrames:
         )
 
     def _decode(self, wanted: Collection[int]) -> Iterator[tuple[int, Any]]:
-        """The wanted frames by number; those on which no other depends are left out if possible.
+        """Yield the wanted frames by number, without those that no other depends on if possible.
 
         That changes nothing in the rest.
         """
@@ -187,7 +187,7 @@ def count_frames(path: Path) -> int:
 
 
 def _upright(frame: Any) -> Any:
-    """A frame as a PIL image, turned as a player turns it."""
+    """Return a frame as a PIL image, turned as a player turns it."""
     rotation = rotation_of(frame)
     image = frame.to_image()
     return image.rotate(rotation, expand=True) if rotation else image

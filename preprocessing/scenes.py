@@ -82,7 +82,7 @@ class SceneFinder:
 
 
 def _small_picture(frame: Any) -> NDArray[np.uint8]:
-    """A 4:2:0 frame as a small picture in BGR."""
+    """Return a 4:2:0 frame as a small picture in BGR."""
     import cv2
 
     factor = max(1.0, max(frame.width, frame.height) / _LONGER_SIDE)

@@ -173,7 +173,7 @@ def decode_strictly(path: Path, container: Any, stream: Any) -> Iterator[Any]:
 
 
 def _count_stored(path: Path, index: int) -> int:
-    """The number of packets in a stream of an MP4 file, hidden ones too."""
+    """Return the number of packets in a stream of an MP4 file, hidden ones too."""
     options = {"format_whitelist": _FORMATS, "ignore_editlist": "1"}
     with (
         reported(path),
@@ -315,7 +315,7 @@ def _info(container: Any, stream: Any, frame: Any) -> VideoInfo:
 
 
 def _standard(rate: Fraction) -> Fraction:
-    """The usual rate that is meant if times rounded to milliseconds give one close to it."""
+    """Return the usual rate that is meant if times rounded to milliseconds give one close to it."""
     for usual in (round(rate) * Fraction(1000, 1001), Fraction(round(rate))):
         if usual and abs(rate / usual - 1) < Fraction(1, 100_000):
             return usual
@@ -323,7 +323,7 @@ def _standard(rate: Fraction) -> Fraction:
 
 
 def _reason(error: BaseException) -> str:
-    """The words of an error, without number, path and full stop."""
+    """Return the words of an error, without number, path and full stop."""
     if isinstance(error, av.error.InvalidDataError | EOFError):
         return _DAMAGED
     text = getattr(error, "strerror", None) or str(error) or type(error).__name__

@@ -221,7 +221,7 @@ def _write(target: Path, task: AuditedTask, variant: Variant, config: Mapping[st
 
 
 def _with_draws(metadata: Any, task: AuditedTask, variant: Variant) -> Any:
-    """The task's metadata, and what the frames depend on.
+    """Return the task's metadata, and what the frames depend on.
 
     The harness's cache of responses knows a task by its configuration, and must not answer other
     draws.
@@ -238,7 +238,7 @@ def _with_draws(metadata: Any, task: AuditedTask, variant: Variant) -> Any:
 
 
 def _metrics(given: Any, hook: Any) -> list[dict[str, Any]]:
-    """The task's metrics with guarded aggregations; none if they cannot be written down."""
+    """Return the task's metrics with guarded aggregations; none if they cannot be written down."""
     metrics = []
     for number, entry in enumerate(given or []):
         written = dict(entry)

@@ -173,7 +173,7 @@ class _Log:
     partial: bool = False
 
     def own_number(self, metric: str) -> float | None:
-        """The task's own number, under the first filter if there are several."""
+        """Return the task's own number, under the first filter if there are several."""
         names = [name for name in self.own if name == metric or name.startswith(f"{metric},")]
         return self.own[names[0]] if names else None
 
@@ -382,7 +382,7 @@ def _choose_metric(logs: Mapping[str, _Log], wanted: str, notes: list[str]) -> _
 
 
 def _metrics(logs: Mapping[str, _Log]) -> dict[str, _Metric]:
-    """The metrics that the logs have values of."""
+    """Return the metrics that the logs have values of."""
     seen: dict[str, _Metric] = {}
     for name, log in logs.items():
         for answer in log.answers.values():
@@ -481,7 +481,7 @@ def _unscored(question: AuditedQuestion) -> list[str]:
 def _scored(
     questions: Sequence[AuditedQuestion], conditions: Sequence[str]
 ) -> list[AuditedQuestion]:
-    """The questions with a score under every one of some conditions."""
+    """Return the questions with a score under every one of some conditions."""
     return [q for q in questions if all(q.scores.get(name) is not None for name in conditions)]
 
 

@@ -72,12 +72,12 @@ def write_ids(path: Path, kept: Mapping[str, Sequence[str]]) -> None:
 
 
 def _tasks(results: Iterable[AuditResult]) -> list[AuditResult]:
-    """The audited tasks, without their groups."""
+    """Return the audited tasks, without their groups."""
     return [result for result in results if len(result.tasks) == 1 and not result.refused]
 
 
 def _against(variants: Sequence[Variant], question: AuditedQuestion) -> list[Kind]:
-    """The kinds of condition under which a question is right and should not be."""
+    """Return the kinds of condition under which a question is right and should not be."""
     return [
         KINDS[variant.kind]
         for variant in variants

@@ -183,7 +183,7 @@ class Hooks:
         return dataset
 
     def _picked(self, dataset: Any) -> Any:
-        """The documents with a pick."""
+        """Return the documents with a pick."""
         ids = [item_id(document) for document in _plain(dataset)]
         repeated = _repeated[self._name]
         if double := repeated & self._task.picks.keys():
@@ -263,11 +263,11 @@ class Hooks:
         return Shower(self._variant.condition, together, self._plan.clips)
 
     def _draw(self, document: Mapping[str, Any]) -> tuple[str, int | None]:
-        """What a document's draws depend on, and its handpicked frame."""
+        """Return what a document's draws depend on, and its handpicked frame."""
         return self._draw_key(document), self._task.picks.get(item_id(document))
 
     def _draw_key(self, document: Mapping[str, Any]) -> str:
-        """The question's id, or if other questions have it too, a name of the whole document."""
+        """Return the question's id, or a name of the document if other questions have it too."""
         name = item_id(document)
         return document_key(document) if name in _repeated.get(self._name, ()) else name
 
@@ -280,7 +280,7 @@ class Hooks:
         ]
 
     def _given(self, document: Mapping[str, Any], specific: Any) -> Any:
-        """The task's own visuals, from its function called as the harness calls it."""
+        """Return the task's own visuals, from its function called as the harness calls it."""
         own = self._config.get("doc_to_visual")
         if self._variant.condition is not None:
             # Frames are chosen from the whole video, not from those that the task has chosen.
@@ -292,7 +292,7 @@ class Hooks:
         return own(document)
 
     def _with_condition(self, document: Mapping[str, Any]) -> Mapping[str, Any]:
-        """The document with the condition in it, for a task whose prompt depends on that."""
+        """Return the document with the condition in it, for a task whose prompt depends on that."""
         if self._variant.condition and hasattr(self._config.get("doc_to_visual"), WHOLE):
             return {**document, "condition": self._variant.condition.name}
         return document
@@ -354,7 +354,7 @@ class Hooks:
         return find_shape(documents, declared)
 
     def _reordered(self, dataset: Any) -> Any:
-        """The documents whose options can stand in another order, in that order."""
+        """Return the documents whose options can stand in another order, in that order."""
         plain = _plain(dataset)
         documents = [dict(row) for row in plain]
         shape = self._shape(documents)
@@ -384,7 +384,7 @@ class Hooks:
         return chosen
 
     def _chosen(self, dataset: Any, rows: Sequence[int], ids: Sequence[str]) -> Any:
-        """Some of the documents, and a note for the evaluation of which they are."""
+        """Return some of the documents, and a note for the evaluation of which they are."""
         if self._plan.limit is not None:
             # The limit means the same questions under every condition.
             rows = [row for row in rows if row < self._plan.limit]
@@ -397,7 +397,7 @@ _original = lru_cache(maxsize=256)(load_config)
 
 
 def _video(document: Mapping[str, Any], source: str) -> str:
-    """The video that a document is about: the file shown, if it is one, else what it names."""
+    """Return the video that a document is about: the file shown if it is one, or what it names."""
     named = video_name(document)
     if source.startswith("frames-"):
         return named or source
@@ -405,7 +405,7 @@ def _video(document: Mapping[str, Any], source: str) -> str:
 
 
 def _plain(dataset: Any) -> Any:
-    """A dataset without the columns whose reading means decoding pictures, sound or video."""
+    """Return a dataset without the columns that would decode pictures, sound or video."""
     media = [
         name
         # Some tasks give a list, which has no features.
@@ -417,7 +417,7 @@ def _plain(dataset: Any) -> Any:
 
 
 def _with_marks(text: str, count: int) -> str:
-    """The text with some of its marks of pictures, at equal distances."""
+    """Return the text with some of its marks of pictures, at equal distances."""
     marks = list(_MARK.finditer(text))
     kept = set(uniform_indices(len(marks), count)) if count else set()
     parts, end = [], 0

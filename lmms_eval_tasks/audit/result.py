@@ -45,7 +45,7 @@ QUESTIONS = "questions.jsonl"
 
 
 def _written(number: float) -> float | str | None:
-    """A number in JSON, which has neither NaN nor infinity."""
+    """Return a number in JSON, which has neither NaN nor infinity."""
     if math.isnan(number):
         return None
     return "infinity" if math.isinf(number) else number

@@ -117,7 +117,7 @@ def run_audit(request: Request) -> int:
 
 
 def _plan(request: Request) -> Plan:
-    """What is asked, from the request, the harness's tasks and the picks."""
+    """Return what is asked, from the request, the harness's tasks and the picks."""
     if not request.tasks or not request.model:
         absent = "--tasks" if not request.tasks else "--model"
         raise AuditError(
@@ -154,7 +154,7 @@ def _plan(request: Request) -> Plan:
 
 
 def _with_picks(task: AuditedTask, given: Mapping[str, int] | None) -> AuditedTask:
-    """The task with its picks: the user's, or those that the store has for a task of ours."""
+    """Return the task with the user's picks, or with those that the store has for it."""
     if given is not None:
         return replace(task, picks=given)
     ours = registry.our_tasks().get(task.name)
@@ -195,7 +195,7 @@ def _read_picks(path: Path) -> dict[str, int]:
 
 
 def _arguments(request: Request, plan: Plan, folder: Path) -> list[str]:
-    """The command line for the harness."""
+    """Return the command line for the harness."""
     names = [task.variant_name(variant) for task in plan.tasks for variant in plan.asked(task)]
     arguments = ["--model", request.model]
     if request.model_args:

@@ -119,7 +119,7 @@ def video_name(document: Document) -> str:
 
 
 def _named(document: Document, fields: Sequence[str]) -> str:
-    """The value of the first of some columns that contains a name."""
+    """Return the value of the first of some columns that contains a name."""
     columns = _columns(document)
     for name in fields:
         value = document.get(columns.get(name, name))
@@ -129,7 +129,7 @@ def _named(document: Document, fields: Sequence[str]) -> str:
 
 
 def _columns(names: Iterable[str]) -> dict[str, str]:
-    """The names without case, blanks and underscores -> the column, the first of several."""
+    """Return the names without case, blanks and underscores -> the column, the first of several."""
     columns: dict[str, str] = {}
     for name in names:
         columns.setdefault(re.sub(r"[\s_]", "", str(name)).lower(), name)
@@ -274,12 +274,12 @@ class OptionShape:
         return changed
 
     def _read_as(self) -> list[tuple[str, str]]:
-        """The answer columns, each with how it is read."""
+        """Return the answer columns, each with how it is read."""
         readings = self.readings or ("",) * len(self.answers)
         return list(zip(self.answers, readings, strict=True))
 
     def _raw(self, document: Document) -> list[Any]:
-        """The options as the document has them."""
+        """Return the options as the document has them."""
         if not self.options:
             lines = str(document.get(self.question) or "").split("\n")
             return [lines[number] for number in _option_lines("\n".join(lines))]
@@ -300,7 +300,7 @@ class OptionShape:
         texts: Sequence[str],
         reading: str,
     ) -> tuple[int | None, str]:
-        """The place of the option that an answer names, from 0, and how it names it.
+        """Return the place of the option that an answer names, from 0, and how it names it.
 
         Args:
             value: The answer.
@@ -328,7 +328,7 @@ class OptionShape:
         return (number, how) if 0 <= number < len(texts) else (None, "")
 
     def _answer(self, value: Any, how: str, printed: str, right: int) -> Any:
-        """The answer for a right option at another place, in the form that it had."""
+        """Return the answer for a right option at another place, in the form that it had."""
         if how == "text":
             return value
         if how == "printed":
@@ -431,7 +431,7 @@ def _split_labels(options: Sequence[str]) -> tuple[tuple[str, ...], tuple[str, .
 
 
 def _split_label(option: str) -> tuple[str, str]:
-    """An option's label, empty if it has none, and its text."""
+    """Return an option's label, empty if it has none, and its text."""
     match = _LABEL.match(option)
     return (match[0], option[match.end() :]) if match else ("", option)
 
@@ -447,7 +447,7 @@ def _option_lines(text: str) -> list[int]:
 
 
 def _as_stored(stored: Any, options: Sequence[Any]) -> Any:
-    """A list of options in the form that the document has."""
+    """Return a list of options in the form that the document has."""
     if not isinstance(stored, str):
         return list(options)
     try:
@@ -458,7 +458,7 @@ def _as_stored(stored: Any, options: Sequence[Any]) -> Any:
 
 
 def _literal(text: str) -> Any:
-    """A list that is stored as text, as JSON or as Python prints it."""
+    """Return a list that is stored as text, as JSON or as Python prints it."""
     import ast
 
     for read in (json.loads, ast.literal_eval):

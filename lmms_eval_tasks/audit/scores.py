@@ -95,7 +95,7 @@ def read_scores(
 
 
 def _plain(value: Any, score_key: str) -> ItemScore | None:
-    """The score that a value contains; None if it contains none."""
+    """Return the score that a value contains; None if it contains none."""
     number = _number(value)
     if number is not None:
         return ItemScore(number, "number")
@@ -107,7 +107,7 @@ def _plain(value: Any, score_key: str) -> ItemScore | None:
 
 
 def _aggregated(value: Any, metric: Metric) -> ItemScore:
-    """The score that the metric's aggregation gives a value."""
+    """Return the score that the metric's aggregation gives a value."""
     if value is None or value == {}:
         return ItemScore(None, "nothing")
     number = _alone(value, metric.aggregation)
@@ -126,7 +126,7 @@ def _is_answer(value: Any) -> bool:
 
 
 def _alone(value: Any, aggregation: Callable[..., Any] | None) -> float | None:
-    """The metric over one question; None if it has no such number, or would write files."""
+    """Return the metric over one question; None if it has no such number, or would write files."""
     if aggregation is None:
         return None
     try:
@@ -156,7 +156,7 @@ def _quiet(function: Callable[..., Any]) -> Iterator[None]:
 
 
 def _number(value: Any) -> float | None:
-    """A finite number, 0 or more; None for everything else."""
+    """Return a finite number, 0 or more; None for everything else."""
     if not isinstance(value, (numbers.Real, bool)) and type(value).__module__ != "numpy":
         return None
     try:
@@ -167,7 +167,7 @@ def _number(value: Any) -> float | None:
 
 
 def _described(value: Any) -> str:
-    """A value's form in words, for a person who has to find the score in it."""
+    """Return a value's form in words, for a person who has to find the score in it."""
     if isinstance(value, Mapping):
         names = ", ".join(str(name) for name in list(value)[:8])
         return f"a dict with {names}" + (", ..." if len(value) > 8 else "")

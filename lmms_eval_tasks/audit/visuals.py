@@ -138,7 +138,7 @@ class Shower:
             raise NotShownError(str(error)) from error
 
     def _videos(self, visuals: list[Any], shape: str, key: str, pick: int | None) -> list[Any]:
-        """The visuals with a clip in place of each video, drawn for each by itself."""
+        """Return the visuals with a clip in place of each video, drawn for each by itself."""
         videos = [place for place, visual in enumerate(visuals) if kind_of(visual) == "video"]
         condition = self.condition
         if condition.kind == "handpicked" and len(videos) > 1:
@@ -175,7 +175,7 @@ def described(given: Any) -> tuple[str, str]:
 
 
 def _name_of(visual: Any) -> str:
-    """A name for an image or the first of an array of frames: the same for the same pixels."""
+    """Name an image, or the first of an array of frames: the same for the same pixels."""
     if isinstance(visual, Mapping):
         visual = next((visual[name] for name in _PATH_KEYS if visual.get(name) is not None), "")
     if isinstance(visual, (str, Path)):
@@ -225,7 +225,7 @@ def _listed(given: Any) -> list[Any]:
 
 
 def _shape(visuals: Sequence[Any], kinds: Sequence[Media | None]) -> str:
-    """What a task shows, in words."""
+    """Return what a task shows, in words."""
     if None in kinds:
         raise NotShownError(
             f"it shows an object of type {type(visuals[kinds.index(None)]).__name__}, which is "
@@ -241,7 +241,7 @@ def _shape(visuals: Sequence[Any], kinds: Sequence[Media | None]) -> str:
 
 
 def _located(visual: Any) -> tuple[Path, Span | None]:
-    """A video's path, and the part of it that is meant."""
+    """Return a video's path, and the part of it that is meant."""
     span = None
     if isinstance(visual, Mapping):
         start, end = _first(visual, _START_KEYS), _first(visual, _END_KEYS)
@@ -284,7 +284,7 @@ def _parts_of(messages: Any) -> list[Mapping[str, Any]]:
 
 
 def _visual_of(part: Mapping[str, Any]) -> Any:
-    """The visual in a part of a message, in the form that ``doc_to_visual`` would give."""
+    """Return the visual in a part of a message, in the form that ``doc_to_visual`` would give."""
     inner = next((part[name] for name in _PATH_KEYS if part.get(name) is not None), None)
     if inner is None:
         return dict(part)
@@ -297,7 +297,7 @@ def _visual_of(part: Mapping[str, Any]) -> Any:
 
 
 def _part_with(part: Mapping[str, Any], visual: Any) -> dict[str, Any]:
-    """A part of a message with another visual, without the times and sampling of its own."""
+    """Return a part of a message with another visual, without the times and sampling of its own."""
     name = next((name for name in _PATH_KEYS if part.get(name) is not None), "url")
     gone = (*_START_KEYS, *_END_KEYS, *_SAMPLING_KEYS) if part.get("type") == "video" else ()
     if isinstance(visual, Mapping) and visual.get("type") == "image":

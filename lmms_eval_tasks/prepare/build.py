@@ -385,7 +385,7 @@ def _parts(item: Item) -> list[Footage]:
 def _video(
     item: Item, checked: dict[str, Checked], clips: dict[Joined, tuple[str, str]]
 ) -> tuple[str, str]:
-    """The path below the benchmark's folder of what an item shows, and why it cannot be shown."""
+    """Return what an item shows, as a path in the benchmark's folder, or why it cannot."""
     if isinstance(item.shows, Joined):
         return clips[item.shows]
     return f"videos/{item.shows.name}", checked[item.shows.name].problem

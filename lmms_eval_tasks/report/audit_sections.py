@@ -93,7 +93,7 @@ def _gains(report: Report, part: AuditPart, name: str, measure: str) -> list[Poi
 
 
 def _points(place: int, found: Estimate, highest: float = math.inf) -> list[Point]:
-    """The point of a number, in percent; none if it is undefined."""
+    """Return the point of a number, in percent; none if it is undefined."""
     if math.isnan(found.value):
         return []
     low, high = (

@@ -222,7 +222,7 @@ def audit_part(
 
 
 def _find(accuracies: Mapping[str, Estimate], kind: str) -> Estimate | None:
-    """The accuracy under the first condition of a kind."""
+    """Return the accuracy under the first condition of a kind."""
     for name, found in accuracies.items():
         variant = known(name)
         if variant and variant.kind == kind:
@@ -286,7 +286,7 @@ def _grid(audits: Sequence[Audit], names: Mapping[Path, str]) -> Grid | None:
 
 
 def _own(result: AuditResult, column: str) -> Estimate | None:
-    """What an audit measured for a column of the paper's table."""
+    """Return what an audit measured for a column of the paper's table."""
     if column == "ordered":
         return reference(result)
     if column in _COLUMN_LABELS:
@@ -295,7 +295,7 @@ def _own(result: AuditResult, column: str) -> Estimate | None:
 
 
 def _example(audit: Audit, listed: Finding) -> ListedExample:
-    """The question with pictures of its video, if the video is found."""
+    """Return the question with pictures of its video, if the video is found."""
     listed = replace(
         listed,
         prompt=_clipped(listed.prompt, _PROMPT_KEPT),

@@ -197,7 +197,7 @@ def build(paths: Iterable[Path], *, most_examples: int = EXAMPLES) -> Report:
 
 
 def _logs(paths: Sequence[Path], audited: bool, problems: list[str]) -> list[TaskLog]:
-    """Reads the logged tasks, without the variants that an audit asks.
+    """Read the logged tasks, without the variants that an audit asks.
 
     Args:
         paths: As given by the user.

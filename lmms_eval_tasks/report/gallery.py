@@ -149,7 +149,7 @@ def _kind(log: TaskLog, item: Item) -> str:
 
 
 def _choose(items: Sequence[Sequence[Verdict]], most: int) -> list[Sequence[Verdict]]:
-    """A share for each kind; what one kind does not use goes to the others."""
+    """Return a share for each kind; what one kind does not use goes to the others."""
 
     def digest(verdicts: Sequence[Verdict]) -> str:
         item = verdicts[0].item
@@ -181,7 +181,7 @@ def _condition_of(log: TaskLog) -> str:
 def _pictures(
     log: TaskLog, question: Mapping[str, Any], example: Example
 ) -> tuple[list[Frame], str]:
-    """The frames that the model saw, or frames of the video that it was handed."""
+    """Return the frames that the model saw, or frames of the video that it was handed."""
     if example.condition == "blind":
         return [], "The model saw no video."
     if all(verdict.kind == "missing" for verdict in example.verdicts):

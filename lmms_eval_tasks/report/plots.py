@@ -275,7 +275,7 @@ def gains(title: str, rows: Sequence[Line], models: Sequence[str]) -> Plot:
 
 
 def _limits(rows: Sequence[Line]) -> tuple[float, float]:
-    """Ends of the axis: all values, and the intervals as far as there is room."""
+    """Return the ends of the axis: all values, and the intervals as far as there is room."""
     points = [point for row in rows for point in row.points]
     values = [point.value for point in points] + [value for row in rows for value in row.printed]
     ends = [end for point in points for end in (point.low, point.high) if end is not None]

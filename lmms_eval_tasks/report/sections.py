@@ -108,7 +108,7 @@ def standing(report: Report, grid: Grid) -> Plot | None:
 
 
 def _columns(grid: Grid) -> Iterator[tuple[str, list[tuple[str, Cell]]]]:
-    """What a paper's table measures, each with the kinds and cells of runs and models."""
+    """Return what a paper's table measures, each with the kinds and cells of runs and models."""
     if grid.upright:
         for place, name in enumerate(grid.head):
             yield name, [(row.kind, row.cells[place]) for row in grid.rows]
@@ -190,7 +190,7 @@ def plots(report: Report, runs: Sequence[TaskNumbers]) -> list[Plot]:
 
 
 def _broken_down(conditions: Sequence[str]) -> Sequence[str]:
-    """The conditions with a plot over breakdowns: of several, one with the frames in order."""
+    """Return the conditions whose breakdowns are plotted: of several, one in order."""
     if len(conditions) <= 1:
         return conditions
     in_order = [name for name in conditions if (found := _parsed(name)) and found.kind == "ordered"]
@@ -198,7 +198,7 @@ def _broken_down(conditions: Sequence[str]) -> Sequence[str]:
 
 
 def _parsed(condition: str) -> Condition | None:
-    """Reads a condition of a log, which may contain any text."""
+    """Read a condition of a log, which may contain any text."""
     try:
         return Condition.parse(condition)
     except ValueError:
@@ -234,7 +234,7 @@ def _breakdown(
     breakdown: str,
     chance: float | None,
 ) -> list[Line]:
-    """The lines of one breakdown; those of yes and no have no heading above them."""
+    """Return the lines of one breakdown; those of yes and no have no heading above them."""
     values = [value for key, value in found if key == breakdown]
     if breakdown == "task" and len(values) == 1:
         return []  # the task itself
@@ -251,7 +251,7 @@ def _breakdown(
 def _line(
     report: Report, text: str, found: Sequence[Number], chance: float | None
 ) -> Sequence[Line]:
-    """A line of a plot; none if nothing was measured."""
+    """Return a line of a plot; none if nothing was measured."""
     points = _points(report, found)
     n = max(number.n for number in found)
     return [Line(f"{text} (n={n:,})", points, _hundredfold(chance))] if points else []

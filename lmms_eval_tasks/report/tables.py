@@ -258,7 +258,7 @@ def _name(each: TaskNumbers, names: Mapping[RunKey, str], variant: str = "") -> 
 
 
 def _pooled(tasks: Sequence[TaskNumbers], name: str) -> Number:
-    """The accuracy over the items of several tasks of one run."""
+    """Return the accuracy over the items of several tasks of one run."""
     found = accuracy_of([item for each in tasks for item in each.log.items])
     file = "; ".join(str(each.log.log) for each in tasks)
     return number_of(tasks[0].log, "accuracy", found, task=name, file=file)

@@ -319,7 +319,7 @@ def _is_number(value: object) -> TypeGuard[float]:
 
 
 def _values(sample: Sample, scores: Mapping[str, Any]) -> dict[str, float]:
-    """Generation metric -> value: what was computed later counts before the run's own."""
+    """Return generation metric -> value: what was computed later replaces the run's own."""
     values = {}
     for metric in GENERATION:
         entry = sample.values.get(metric)
@@ -332,7 +332,7 @@ def _values(sample: Sample, scores: Mapping[str, Any]) -> dict[str, float]:
 
 
 def _audited_score(sample: Sample, audited: Mapping[str, Any]) -> float | None:
-    """The score of a line of an audit's variant: the task's own, else its first metric's."""
+    """Return the score of a line of an audit's variant: the task's own, else its first metric's."""
     if audited.get("problem"):
         return None
     if sample.score is not None:

@@ -313,7 +313,7 @@ def _from_results(path: Path) -> Run:
 
 
 def _from_samples(path: Path, date: str, task: str) -> Run:
-    """The run of one sample log, with what the results file beside it says."""
+    """Return the run of one sample log, with what the results file beside it says."""
     beside = path.parent / f"{date}_results.json"
     if beside.is_file():
         run = _from_results(beside)
@@ -337,7 +337,7 @@ def _arguments(given: object) -> str:
 
 
 def _number(value: object) -> float | None:
-    """A finite number, or None for N/A, null, an empty list and the like."""
+    """Return a finite number, or None for N/A, null, an empty list and the like."""
     if isinstance(value, bool) or not isinstance(value, (int, float)):
         return None
     return float(value) if math.isfinite(value) else None
@@ -438,7 +438,7 @@ def _sample(number: int, content: object) -> Sample:
 
 
 def _first(values: Mapping[str, Any], name: str) -> str:
-    """A key of the line itself or of the first metric's item that has it, as text."""
+    """Return a key of the line itself or of the first metric's item that has it, as text."""
     for item in (values, *values.values()):
         if isinstance(item, Mapping) and item.get(name) is not None:
             return str(item[name])

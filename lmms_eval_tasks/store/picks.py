@@ -64,7 +64,7 @@ def picks_file(benchmark: str, store_home: Path | None = None) -> Path:
 
 
 def read_installed(benchmark: str, store_home: Path | None = None) -> dict[str, Pick]:
-    """The picks in the store, by question id; none where the file is not there.
+    """Return the picks in the store, by question id; none where the file is not there.
 
     Raises:
         PicksError: if the file cannot be read or a line of it is no pick.
@@ -91,7 +91,7 @@ def read_installed(benchmark: str, store_home: Path | None = None) -> dict[str, 
 
 
 def read_picks(benchmark: str, store_home: Path | None = None) -> dict[str, int]:
-    """The picked frame of each question that has one: id -> frame index in the video, from 0.
+    """Return question id -> index of its picked frame in the video, from 0.
 
     Raises:
         PicksError: if the file is there but damaged.
@@ -100,7 +100,7 @@ def read_picks(benchmark: str, store_home: Path | None = None) -> dict[str, int]
 
 
 def write_picks(benchmark: str, picks: Iterable[Pick], store_home: Path | None = None) -> Path:
-    """Replaces the benchmark's picks in the store, as a whole.
+    """Replace the benchmark's picks in the store, as a whole.
 
     Raises:
         PicksError: if nothing of the benchmark is in the store.

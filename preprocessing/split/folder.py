@@ -26,7 +26,7 @@ _Entry = TypeVar("_Entry")
 
 
 def find_videos(folder: Path) -> dict[int, Path]:
-    """Number the videos of a folder and the folders below it, from 1.
+    """Assign numbers to the videos of a folder and the folders below it, from 1.
 
     Numbers follow the sorted names (paths below the folder), so that they are the same on every
     machine and file system. They change when videos are added or removed.
