@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib.metadata
 import importlib.util
 import json
 import os
@@ -162,3 +163,9 @@ def test_no_file_names_a_machine() -> None:
             for needle in needles:
                 assert needle not in text or name == "tests/test_package.py", f"{name}: {needle}"
     assert os.environ.get("HF_HUB_OFFLINE") == "1"
+
+
+def test_one_opencv_is_installed() -> None:
+    # Two distributions share the folder `cv2`: the one that needs libGL may overwrite the other.
+    names = {str(each.metadata["Name"]).lower() for each in importlib.metadata.distributions()}
+    assert {name for name in names if name.startswith("opencv-")} == {"opencv-python-headless"}
