@@ -1,5 +1,7 @@
 """Errors that a user can fix. Each message says what is wrong, where, and what to do."""
 
+from __future__ import annotations
+
 __all__ = ["ReleaseError", "StoreError", "UserError"]
 
 

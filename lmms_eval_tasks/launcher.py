@@ -1,10 +1,13 @@
 """The command ``lmms_eval``: the harness, with our tasks known.
 
 It adds our task folder to ``--include_path`` (the user's own comes first), checks that the data
-of the tasks of ours that are asked for is there before anything heavy is imported, and exits
-with 1 where an evaluation failed (the harness itself exits with 0). Everything else is handed
-through. ``python -m video_reasoning.tasks`` is the same command, for ``accelerate launch -m``
-and ``torchrun -m``.
+of our tasks among those asked for is there before anything heavy is imported, and exits with 1
+if an evaluation failed (the harness itself exits with 0). Everything else is handed through.
+``python -m video_reasoning.tasks`` is the same command, for ``accelerate launch -m`` and
+``torchrun -m``.
+
+This module alone replaces a function of the harness: ``lmms_eval.__main__.cli_evaluate_single``,
+for as long as it evaluates. If a version of the harness no longer calls it, the command fails.
 """
 
 from __future__ import annotations
@@ -13,67 +16,85 @@ import argparse
 import os
 import sys
 from collections.abc import Sequence
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
 import yaml
 
 from video_reasoning.tasks import registry
-from video_reasoning.tasks.errors import StoreError
+from video_reasoning.tasks.errors import StoreError, UserError
 
 FAILED = 1
 """Exit code of a failed evaluation."""
 UNUSABLE = 2
-"""Exit code where nothing was run: missing data, or no task named."""
+"""Exit code if nothing was run: missing data, no task named, or an unknown harness."""
+
+_OTHERWISE = (
+    'run `lmms-eval --include_path "$(video-reasoning tasks-path)" ...` instead, or install '
+    "lmms-eval 0.7.3, which is known to work."
+)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Runs the harness; the entry point of ``lmms_eval``.
+    """Run the harness; the entry point of ``lmms_eval``.
 
     Args:
-        arguments: command line without the program's name; None for the process's own.
+        arguments: Command line without the program's name; None for the process's own.
 
     Returns:
-        The exit code: 0, :data:`FAILED` or :data:`UNUSABLE`.
+        The exit code: 0, :data:`FAILED` or :data:`UNUSABLE`; 130 after Ctrl-C.
     """
     given = list(sys.argv[1:] if arguments is None else arguments)
     if given[:1] == ["eval"] and len(given) > 1:
         given = given[1:]
     evaluates = bool(given) and given[0].startswith("-") and given not in (["-h"], ["--help"])
-    if evaluates:
-        try:
-            names = requested_names(given)
-            problems = registry.missing_data(names)
-            warnings = registry.losses(names) if not problems else []
-        except StoreError as error:
-            problems, warnings = [str(error)], []
-        for sentence in problems or warnings:
-            _tell(sentence)
-        if problems:
-            return UNUSABLE
+    before = sys.argv
     # The harness's parsers read sys.argv themselves.
     sys.argv = ["lmms_eval", *given]
     try:
-        return _evaluate() if evaluates else _dispatch(given)
+        if not evaluates:
+            return _dispatch(given)
+        return _evaluate(given) if _data_is_there(given) else UNUSABLE
     except KeyboardInterrupt:
         _tell("Interrupted.")
         return 130
+    except UserError as error:
+        _tell(str(error))
+        return UNUSABLE
+    finally:
+        sys.argv = before
 
 
 def requested_names(arguments: Sequence[str]) -> list[str]:
-    """The names in ``--tasks``, on the command line or in a ``--config`` file."""
-    parser = argparse.ArgumentParser(add_help=False)
-    parser.add_argument("--tasks")
-    parser.add_argument("--config")
-    known, _ = parser.parse_known_args(list(arguments))
+    """Return the names in ``--tasks``, on the command line or in a ``--config`` file."""
+    known = _known(arguments)
     values = [known.tasks]
     if known.config and not known.tasks:
         values = _configured(Path(known.config))
     return [name for value in values if value for name in value.split(",") if name]
 
 
+def with_ours(include_path: Any) -> list[str]:
+    """Return the user's include path or paths with ours last: the first of a name wins."""
+    if isinstance(include_path, str):
+        include_path = [include_path] if include_path else []
+    ours = str(registry.tasks_path())
+    return [*(path for path in include_path or [] if path != ours), ours]
+
+
+def _known(arguments: Sequence[str]) -> argparse.Namespace:
+    """Return those of the harness's options that matter here."""
+    parser = argparse.ArgumentParser(add_help=False)
+    parser.add_argument("--tasks")
+    parser.add_argument("--config")
+    parser.add_argument("--power_analysis", action="store_true")
+    parser.add_argument("-h", "--help", action="store_true")
+    return parser.parse_known_args(list(arguments))[0]
+
+
 def _configured(path: Path) -> list[str]:
-    """``tasks`` of each run in a config file; a file that cannot be read is the harness's."""
+    """Return ``tasks`` of each run in a config file; one that is unreadable is the harness's."""
     try:
         loaded = yaml.safe_load(path.read_text(encoding="utf-8"))
     except (OSError, ValueError, yaml.YAMLError):
@@ -82,27 +103,28 @@ def _configured(path: Path) -> list[str]:
     return [str(run["tasks"]) for run in runs if isinstance(run, dict) and run.get("tasks")]
 
 
-def with_ours(include_path: Any) -> list[str]:
-    """The user's include path or paths, and ours behind: the first of a name wins."""
-    if not include_path:
-        theirs = []
-    elif isinstance(include_path, str):
-        theirs = [include_path]
-    else:
-        theirs = list(include_path)
-    ours = str(registry.tasks_path())
-    return [*(path for path in theirs if path != ours), ours]
+def _data_is_there(arguments: Sequence[str]) -> bool:
+    """Tell whether the requested tasks can be asked, and print what is missing."""
+    try:
+        names = requested_names(arguments)
+        problems = registry.missing_data(names)
+        warnings = registry.losses(names) if not problems else []
+    except StoreError as error:
+        problems, warnings = [str(error)], []
+    for sentence in problems or warnings:
+        _tell(sentence)
+    return not problems
 
 
-def _evaluate() -> int:
-    """Runs the harness's evaluation with every run in it watched."""
-    import lmms_eval.__main__ as harness
-
+def _evaluate(arguments: Sequence[str]) -> int:
+    """Run the harness's evaluation with every run in it watched."""
+    harness = _internals("lmms_eval.__main__", "cli_evaluate", "cli_evaluate_single")
     evaluate_single = harness.cli_evaluate_single
-    code = 0
+    code, calls = 0, 0
 
     def watched(run: argparse.Namespace) -> Any:
-        nonlocal code
+        nonlocal code, calls
+        calls += 1
         _check_include_path(run.include_path)
         run.include_path = with_ours(run.include_path)
         if run.tasks is None:
@@ -122,27 +144,51 @@ def _evaluate() -> int:
             raise
     finally:
         harness.cli_evaluate_single = evaluate_single
+    known = _known(arguments)
+    if not calls and requested_names(arguments) and not (known.help or known.power_analysis):
+        raise UserError(
+            "The harness ended without calling cli_evaluate_single, through which this command "
+            f"adds its tasks and sees failures: nothing it printed can be trusted; {_OTHERWISE}"
+        )
     return code
 
 
 def _check_include_path(include_path: Any) -> None:
-    """Says what the harness keeps to itself: a folder that is not there."""
+    """Report what the harness passes over in silence: a folder that does not exist."""
     for path in [include_path] if isinstance(include_path, str) else include_path or []:
         if not Path(path).is_dir():
             raise ValueError(f"--include_path {path} is not a folder; no task is read from it.")
 
 
 def _dispatch(arguments: list[str]) -> int:
-    """Hands a subcommand (``tasks``, ``models``, ``ui``, ...) to the harness."""
-    from lmms_eval.cli.dispatch import main as dispatch
-
+    """Hand a subcommand (``tasks``, ``models``, ``ui``, ...) to the harness."""
+    harness = _internals("lmms_eval.cli.dispatch", "main")
     if arguments[:1] == ["tasks"] and not any(a.startswith("--include_path") for a in arguments):
         sys.argv += ["--include_path", str(registry.tasks_path())]
-    dispatch()
+    harness.main()
     return 0
 
 
+def _internals(name: str, *functions: str) -> Any:
+    """Import a private module of the harness.
+
+    Raises:
+        UserError: If the installed version has no such module, or not these functions in it.
+    """
+    try:
+        module = import_module(name)
+    except ModuleNotFoundError as error:
+        if error.name != name:
+            raise
+        module = None
+    if not all(hasattr(module, function) for function in functions):
+        raise UserError(
+            f"The installed lmms-eval has no {name} with {' and '.join(functions)}: {_OTHERWISE}"
+        )
+    return module
+
+
 def _tell(sentence: str) -> None:
-    """Prints one sentence, once, however many processes were launched."""
+    """Print one sentence, once, however many processes were launched."""
     if os.environ.get("RANK", "0") == "0":
         print(f"lmms_eval: {sentence}", file=sys.stderr)

@@ -16,12 +16,13 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any, TypeVar
 
-import numpy as np
 import platformdirs
 from loguru import logger
 
-from video_reasoning.preprocessing.conditions import Condition, make_conditions
+from video_reasoning.preprocessing.clips import clip_for
+from video_reasoning.preprocessing.conditions import Condition
 from video_reasoning.preprocessing.files import make_once
+from video_reasoning.preprocessing.pictures import black_frame
 from video_reasoning.preprocessing.video import VideoError, check
 from video_reasoning.tasks import store
 
@@ -29,10 +30,9 @@ PLACEHOLDER_FRAMES = 64
 """Frames of the placeholder clip: some samplers fail on a clip of fewer frames than they ask for,
 and the papers ask for 32 at the most."""
 
-_FAILED: dict[tuple[Path, str], str] = {}
-# Videos and questions of which no clip could be made in this process, and why: a fault in the
-# middle of a file shows only then. A process scores what it has shown, and finds it here.
-
+_OUTCOMES: dict[tuple[Path, str], str] = {}
+# Videos and questions whose clips were asked for in this process: why there is none, or the empty
+# text. A process scores what it has shown, and a fault in the middle of a file shows only then.
 
 WHOLE = "whole_video"
 """Attribute of a ``doc_to_visual`` that shows an excerpt: the function that shows all of it."""
@@ -41,9 +41,9 @@ _Function = TypeVar("_Function", bound=Callable[..., Any])
 
 
 def excerpt_of(whole: Callable[[Mapping[str, Any]], list[str]]) -> Callable[[_Function], _Function]:
-    """Marks a ``doc_to_visual`` that shows the frames of a document's ``condition``.
+    """Mark a ``doc_to_visual`` that shows the frames of a document's ``condition``.
 
-    So that an audit can choose other frames, of all that ``whole`` shows, and name them to the
+    An audit can then choose other frames, of all that ``whole`` shows, and name them to the
     task's ``doc_to_text`` by ``condition``.
     """
 
@@ -55,23 +55,26 @@ def excerpt_of(whole: Callable[[Mapping[str, Any]], list[str]]) -> Callable[[_Fu
 
 
 def video_path(benchmark: str, document: Mapping[str, Any]) -> Path:
-    """Path of the video that a document is about."""
+    """Return the path of the video that a document is about."""
     return store.benchmark_folder(benchmark) / str(document.get("video") or "")
 
 
 def problem(benchmark: str, document: Mapping[str, Any]) -> str:
-    """Why a document's video cannot be shown, or the empty text where it can.
+    """Return why a document's video cannot be shown, or the empty text if it can.
 
-    What ``prepare`` found (it decodes every frame) comes first; a file that has gone or been
-    damaged since is found by opening it and decoding its first frame.
+    What ``prepare`` found (it decodes every frame) comes first, then what showing it in this
+    process has found. Otherwise the file is opened and its first frame decoded.
     """
-    known = str(document.get("problem") or "")
-    if known:
-        return known
-    if not document.get("video"):
+    known = _known_problem(benchmark, document)
+    return check(video_path(benchmark, document)) if known is None else known
+
+
+def _known_problem(benchmark: str, document: Mapping[str, Any]) -> str | None:
+    """Return the same as far as it is known without opening the video; None if it is not."""
+    if not document.get("problem") and not document.get("video"):
         return "the question names no video"
-    path = video_path(benchmark, document)
-    return check(path) or _FAILED.get((path, str(document.get("id"))), "")
+    key = video_path(benchmark, document), str(document.get("id"))
+    return str(document.get("problem") or "") or _OUTCOMES.get(key)
 
 
 def show(
@@ -82,43 +85,47 @@ def show(
     pick: int | None = None,
     together: Sequence[Condition] = (),
 ) -> list[str]:
-    """What the model gets for a document: a list of paths to video files.
+    """Return what the model gets for a document: a list of paths to video files.
 
     Args:
-        benchmark: name of the benchmark.
-        document: a row of ``questions.parquet``; ``id``, ``video`` and ``problem`` are read.
-        condition: which frames to show; None for the video as it is.
-        pick: the handpicked frame, for the condition that shows it.
-        together: conditions that will be asked for as well: their clips are made from the same
+        benchmark: Name of the benchmark.
+        document: A row of ``questions.parquet``; ``id``, ``video`` and ``problem`` are read.
+        condition: Which frames to show; None for the video as it is.
+        pick: The handpicked frame, for the condition that shows it.
+        together: Conditions that will be asked for as well: their clips are made from the same
             decode.
 
     Returns:
-        One path, or none where the condition is blind. For an item whose video cannot be
-        shown, the path of a black placeholder clip.
+        One path, or none if the condition is blind. For an item whose video cannot be shown,
+        the path of a black placeholder clip.
     """
     if condition is not None and condition.kind == "blind":
         return []
-    reason = problem(benchmark, document)
-    if not reason:
-        path = video_path(benchmark, document)
-        if condition is None:
+    path = video_path(benchmark, document)
+    if condition is None:
+        reason = problem(benchmark, document)
+        if not reason:
             return [str(path)]
-        wanted = [condition, *(other for other in together if other != condition)]
-        requests = [(each, str(document["id"]), pick) for each in wanted]
-        try:
-            clip = make_conditions(path, requests, store.clips_folder(benchmark))[0]
-            return [str(clip.path)]
-        except (VideoError, ValueError, OSError) as error:
-            reason = _FAILED[path, str(document["id"])] = str(error)
+    else:
+        reason = _known_problem(benchmark, document) or ""
+        if not reason:
+            key = str(document["id"])
+            folder = store.clips_folder(benchmark)
+            try:
+                clip = clip_for(path, condition, key, folder, pick=pick, together=together)
+                _OUTCOMES[path, key] = ""
+                return [str(clip)]
+            except (VideoError, ValueError, OSError) as error:
+                reason = _OUTCOMES[path, key] = str(error)
     logger.warning(f"{benchmark} {document.get('id')}: shown as missing: {reason}")
     return [str(placeholder())]
 
 
 @lru_cache(maxsize=1)
 def placeholder() -> Path:
-    """A short black clip that every model can read, made once in the user's cache folder.
+    """Return a short black clip that every model can read, made once in the user's cache folder.
 
-    Where no disk takes it, it stands in memory: an item that cannot be shown because the disk is
+    If no disk takes it, it is kept in memory: an item that cannot be shown because the disk is
     full must not end the run.
     """
     name = f"placeholder-{PLACEHOLDER_FRAMES}.mp4"
@@ -142,17 +149,16 @@ def _write_black(target: Path) -> None:
 
 
 def _black() -> bytes:
-    """The placeholder's content: black, 320x240, one frame a second."""
+    """Return the placeholder's content: black, 320x240, one frame a second."""
     import av
 
     file = io.BytesIO()
     with av.open(file, "w", format="mp4") as container:
-        stream = container.add_stream("libx264", rate=1)
+        stream: Any = container.add_stream("libx264", rate=1)
         stream.width, stream.height, stream.pix_fmt = 320, 240, "yuv420p"
-        black = np.zeros((240, 320, 3), dtype=np.uint8)
-        for _ in range(PLACEHOLDER_FRAMES):
-            for packet in stream.encode(av.VideoFrame.from_ndarray(black, format="rgb24")):
-                container.mux(packet)
-        for packet in stream.encode():
-            container.mux(packet)
+        black = black_frame(320, 240)
+        for number in range(PLACEHOLDER_FRAMES):
+            black.pts = number
+            container.mux(stream.encode(black))
+        container.mux(stream.encode())
     return file.getvalue()

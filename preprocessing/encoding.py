@@ -21,7 +21,7 @@ import av.error
 from video_reasoning.preprocessing.sound import Sound
 
 # Chosen by measurement on 640x272 and 1280x720 clips: the fastest preset with finer motion search,
-# adaptive quantisation and deblocking has a mean SSIM of 0.99 against the source in a third of
+# adaptive quantization and deblocking has a mean SSIM of 0.99 against the source in a third of
 # the time of the encoder's default preset.
 PRESET = "ultrafast"
 CRF = 17
@@ -64,7 +64,7 @@ class PartEncoder:
         height: Height in pixels, even.
         rate: Mean frames per second.
         time_base: Unit of all times, in seconds; by default one frame.
-        like: A frame whose note on its colour matrix the result carries.
+        like: A frame whose color matrix the result keeps.
     """
 
     def __init__(
@@ -103,7 +103,7 @@ class PartEncoder:
         self._clock = 0
 
     def __enter__(self) -> PartEncoder:
-        """Return the encoder; leaving the block frees what it holds."""
+        """Return the encoder; leaving the block frees its memory."""
         return self
 
     def __exit__(self, *_: object) -> None:
@@ -204,7 +204,7 @@ class PartEncoder:
 
 
 def _repeat(part: Part, durations: Sequence[int]) -> Part:
-    """A part that shows the frames of another again and again."""
+    """Return a part that shows the frames of another again and again."""
     longer = Part()
     for number, duration in enumerate(durations):
         packet = part.packets[number % len(part.packets)]

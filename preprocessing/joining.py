@@ -1,12 +1,13 @@
 """The parts of a video put together again, with the middle shown or hidden.
 
-BlackSwanSuite (section 5 and appendix E) hides the unexpected event by showing one video in which
-black frames stand in the place of the middle part.
+BlackSwanSuite (section 5 and appendix E) hides the unexpected event by showing one video with
+black frames in place of the middle part.
 """
 
 from __future__ import annotations
 
 import hashlib
+import itertools
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
@@ -23,17 +24,17 @@ from video_reasoning.preprocessing.sound import Sound, join
 from video_reasoning.preprocessing.video import VideoError, open_video, probe
 
 VERSION = 1
-"""Part of every name that `joined_name` gives; another number makes all clips anew."""
+"""Part of every name that `joined_name` gives; another number makes all clips again."""
 
 
 @dataclass(frozen=True)
 class JoinInfo:
-    """What a joined clip holds.
+    """What a joined clip contains.
 
     Attributes:
         frames: Number of frames, the sum of the parts'.
         parts: Number of frames of each part, in order.
-        black: First and last + 1 of the black frames; equal where there are none.
+        black: First and last + 1 of the black frames; equal if there are none.
         width: Width in pixels.
         height: Height in pixels.
         fps: Frames per second, constant.
@@ -56,8 +57,8 @@ def joined_name(part_ids: Sequence[str], *, black_frames: int | None = None) -> 
 
     Args:
         part_ids: `content_id` of each part, in order.
-        black_frames: Where the middle is not a part of its own but a number of black frames,
-            that number; where the middle part is blacked out, 0.
+        black_frames: The number of black frames in place of a middle part that is not there; 0 for
+            a middle part that is blacked out; None for one that is shown.
 
     Returns:
         A name with the suffix `.mp4`.
@@ -73,7 +74,7 @@ def join_parts(
 ) -> JoinInfo:
     """Join the three parts of a video into one clip.
 
-    Every frame of every part is there once, at the rate of the middle part (of the first, where
+    Every frame of every part is there once, at the rate of the middle part (of the first, if
     the middle is a number): H.264, `yuv420p`, a key frame at least once a second and at both
     cuts, so that nothing of one part shows in another. Black is Y = 16 in every pixel.
 
@@ -83,10 +84,10 @@ def join_parts(
         after: The last part, V_post.
         target: The file to write; it appears when it is complete.
         blackout: Show black frames, as many as the middle part has, instead of it. A clip with
-            black frames has no sound: the sound of the middle would tell what is hidden.
+            black frames has no sound: the sound of the middle would give away what is hidden.
 
     Returns:
-        What the clip holds. A part of another size is scaled into the size of the middle (or
+        What the clip contains. A part of another size is scaled into the size of the middle (or
         first) part with its shape kept; one of another rate is played at the common one; both
         are noted.
 
@@ -104,24 +105,74 @@ def join_parts(
     return _join([before, middle, after], base, target, hidden=1 if blackout else None)
 
 
-def join_clips(parts: Sequence[Path], target: Path) -> JoinInfo:
-    """Join whole clips into one, at the first one's size and rate.
+def is_joined(clip: Path, before: Path, middle: Path | int, after: Path, *, blackout: bool) -> bool:
+    """Return whether a clip is certainly what `join_parts` would show, without encoding again.
+
+    Certain means: the encoded frames of each part that is shown are in the clip byte for byte, in
+    order, under the same decoder settings; hidden frames are black and as many as the middle part
+    has; the rate is the same and constant; and there is sound only if `join_parts` keeps it.
 
     Args:
-        parts: The clips, at least one.
-        target: The file to write; it appears when it is complete.
+        clip: The joined clip in question.
+        before: The first part.
+        middle: The second part, or the number of black frames in its place.
+        after: The last part.
+        blackout: Whether the middle is hidden.
 
     Returns:
-        What the clip holds, as for `join_parts`.
-
-    Raises:
-        VideoError: A part cannot be decoded to its end.
-        ValueError: There is no part.
-        OSError: The target cannot be written.
+        False also if a file cannot be read.
     """
-    if not parts:
-        raise ValueError("There is nothing to join.")
-    return _join(list(parts), parts[0], target, hidden=None)
+    try:
+        whole, first, last = _Encoded.read(clip), _Encoded.read(before), _Encoded.read(after)
+        hidden = None if isinstance(middle, int) else _Encoded.read(middle)
+        count = middle if isinstance(middle, int) else len(_Encoded.read(middle).packets)
+        parts = [part for part in (first, hidden, last) if part is not None]
+        start, end = len(first.packets), len(first.packets) + count
+        shown = hidden.packets if hidden is not None and not blackout else whole.packets[start:end]
+        if whole.packets != first.packets + shown + last.packets or len(shown) != count:
+            return False
+        if not whole.even or any(part.settings != whole.settings for part in parts):
+            return False
+        if whole.has_audio != (not blackout and all(part.has_audio for part in parts)):
+            return False
+        return not blackout or _is_black(clip, start, end)
+    except VideoError:
+        return False
+
+
+@dataclass(frozen=True)
+class _Encoded:
+    """A video's frames as they are encoded, and what they need to be decoded and timed."""
+
+    packets: list[bytes]
+    settings: tuple[bytes, Fraction, int, int]
+    even: bool
+    has_audio: bool
+
+    @classmethod
+    def read(cls, path: Path) -> _Encoded:
+        info = probe(path)
+        with open_video(path) as (container, stream):
+            found = [packet for packet in container.demux(stream) if packet.size]
+            settings = bytes(stream.codec_context.extradata or b"")
+        times = [packet.pts for packet in found if packet.pts is not None]
+        steps = [later - earlier for earlier, later in itertools.pairwise(times)]
+        return cls(
+            [bytes(packet) for packet in found],
+            (settings, info.fps, info.width, info.height),
+            # Times that were rounded to ticks differ by one.
+            len(times) == len(found) and max(steps, default=0) - min(steps, default=0) <= 1,
+            info.has_audio,
+        )
+
+
+def _is_black(path: Path, start: int, end: int) -> bool:
+    with open_video(path) as (container, stream):
+        for frame in itertools.islice(container.decode(stream), start, end):
+            picture = frame.to_ndarray(format="yuv420p")
+            if (picture[: frame.height] != 16).any() or (picture[frame.height :] != 128).any():
+                return False
+    return True
 
 
 def _join(parts: Sequence[Path | int], base: Path, target: Path, hidden: int | None) -> JoinInfo:
@@ -158,7 +209,7 @@ def _join(parts: Sequence[Path | int], base: Path, target: Path, hidden: int | N
                             encoder.add(picture)
                     count += 1
             if count == 0:
-                raise VideoError(f"{part} holds no frame that can be decoded.")
+                raise VideoError(f"{part} contains no frame that can be decoded.")
             if black:
                 encoder.add_still(black_frame(*size), [1] * count)
             elif info.fps != rate:
@@ -192,7 +243,7 @@ def _join(parts: Sequence[Path | int], base: Path, target: Path, hidden: int | N
 
 @contextmanager
 def _encoded_like(base: Path) -> Iterator[None]:
-    """Lay a fault of the encoder to the part that gave it its size and rate."""
+    """Blame a fault of the encoder on the part that gave it its size and rate."""
     try:
         yield
     except (av.error.FFmpegError, ValueError, OverflowError) as error:
@@ -206,7 +257,7 @@ def _first_frame(path: Path) -> Any:
     with open_video(path) as (container, stream):
         for frame in container.decode(stream):
             return frame
-    raise VideoError(f"{path} holds no frame that can be decoded.")
+    raise VideoError(f"{path} contains no frame that can be decoded.")
 
 
 def _begin(stream: Any) -> Fraction:

@@ -26,7 +26,7 @@ _WAITING = 2
 class SceneFinder:
     """Finds scene changes with PySceneDetect's AdaptiveDetector, from frames as they are decoded.
 
-    The pictures are scaled before their colours are converted, which gives what PySceneDetect
+    The pictures are scaled before their colors are converted, which gives what PySceneDetect
     computes itself, to the rounding, at a fraction of the cost. That goes on in a thread of its
     own while the next frames are decoded.
 
@@ -82,11 +82,11 @@ class SceneFinder:
 
 
 def _small_picture(frame: Any) -> NDArray[np.uint8]:
-    """A 4:2:0 frame as a small picture in BGR."""
+    """Return a 4:2:0 frame as a small picture in BGR."""
     import cv2
 
     factor = max(1.0, max(frame.width, frame.height) / _LONGER_SIDE)
-    # The colour planes have half the size, so that both sides must be even.
+    # The color planes have half the size, so that both sides must be even.
     width = max(2, round(frame.width / factor / 2) * 2)
     height = max(2, round(frame.height / factor / 2) * 2)
     sizes = [(width, height), (width // 2, height // 2), (width // 2, height // 2)]

@@ -1,4 +1,4 @@
-"""Sound tracks, copied without being encoded again where an MP4 file can hold them."""
+"""Sound tracks, copied without being encoded again if an MP4 file can contain them."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ class Sound:
             begin: The moment, in seconds of the file's clock, that is to be time 0.
 
         Returns:
-            The track, or None where the file has none that can be read.
+            The track, or None if the file has none that can be read.
         """
         container = None
         try:
@@ -84,7 +84,7 @@ class Sound:
     def cut(self, begin: Fraction, end: Fraction) -> Sound | None:
         """Return what begins from `begin` to before `end` (seconds), its times from `begin`.
 
-        Neighbouring cuts hold every packet once: a cut is exact to one packet.
+        Neighboring cuts contain every packet once: a cut is exact to one packet.
         """
         first, last = begin / self.time_base, end / self.time_base
         shift = round(first)
@@ -99,7 +99,7 @@ class Sound:
         """Return this track followed by another that begins at `begin` (seconds).
 
         Returns:
-            The joined track, or None where the two are coded differently.
+            The joined track, or None if the two are coded differently.
         """
         if _coding(self.template) != _coding(other.template):
             return None
@@ -136,7 +136,7 @@ def join(tracks: Sequence[Sound | None], begins: Sequence[Fraction]) -> Sound | 
         begins: When each begins, in seconds.
 
     Returns:
-        One track, or None where a part has none or the codings differ.
+        One track, or None if a part has none or the codings differ.
     """
     result: Sound | None = None
     for number, (track, begin) in enumerate(zip(tracks, begins, strict=True)):

@@ -11,6 +11,7 @@ import zipfile
 from pathlib import Path
 
 import pytest
+import yaml
 
 from video_reasoning.tasks import registry
 
@@ -140,6 +141,12 @@ def test_no_room_imports_what_it_must_not(folder: str) -> None:
             words = line.split()
             if words[:1] in (["import"], ["from"]):
                 assert not words[1].startswith(forbidden or ("\0",)), f"{path}: {line}"
+
+
+def test_pre_commit_runs_the_ruff_that_lint_runs() -> None:
+    hooks = yaml.safe_load((ROOT / ".pre-commit-config.yaml").read_text(encoding="utf-8"))["repos"]
+    (pinned,) = (repo["rev"] for repo in hooks if repo["repo"].endswith("/ruff-pre-commit"))
+    assert f'"ruff=={pinned.removeprefix("v")}"' in (ROOT / "pyproject.toml").read_text("utf-8")
 
 
 def test_no_file_names_a_machine() -> None:

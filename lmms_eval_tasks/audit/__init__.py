@@ -2,20 +2,22 @@
 
 The principles of TVBench (TOMATO, section 3) for any video task of the harness, unchanged: its
 questions are asked again with the frames shuffled, with a single frame and without any, and what
-is left of its accuracy says what it needs.
+is left of its accuracy shows what it needs. Modules import only those above them.
 
 ============  ====================================================================
-variants      the conditions, by name
-documents     id, video, options and answer of a document, whatever its schema
-visuals       a task's visuals under a condition
-scores        whether an item is right, as the task's own metric says
+variants      the conditions: name, label, words and role of each
 plan          what an audit asks; its file
+schemas       id, video, options and answer of a document, whatever its columns
+scores        whether a question is right, as the task's own metric says
+visuals       a task's visuals under a condition
+notes         what the generated tasks note for the evaluation
+hooks         what the generated tasks call
 derive        a YAML and a module for each task and condition
-hooks         what those call
-judge         from the logs to the numbers
+result        the results, and the files that they are written to and read from
 verdict       from the numbers to sentences
+evaluate      from the logs to the numbers
 findings      the questions to throw out
-show          the audit in the terminal and as Markdown
-read          the audit from its files, for the report
+output        the audit in the terminal and as Markdown
+run           all of it in order
 ============  ====================================================================
 """

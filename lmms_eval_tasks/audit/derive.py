@@ -13,16 +13,17 @@ import hashlib
 import inspect
 import json
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 import yaml
 from loguru import logger
 
-from video_reasoning.preprocessing.files import atomic_path
 from video_reasoning.tasks import registry
-from video_reasoning.tasks.audit.plan import FILE, AuditedTask, Plan, write_json
+from video_reasoning.tasks.audit.files import write_text
+from video_reasoning.tasks.audit.harness import load_config, settings_of_group, task_manager
+from video_reasoning.tasks.audit.plan import FILE, AuditedTask, Plan, write_plan
 from video_reasoning.tasks.audit.variants import AuditError, Variant
 
 __all__ = ["derive", "find_tasks"]
@@ -42,7 +43,7 @@ def __getattr__(name):
 
 
 class _Function(str):
-    """A text that stands as ``!function`` in a YAML."""
+    """A text that is written as ``!function`` in a YAML."""
 
 
 class _Dumper(yaml.SafeDumper):
@@ -55,113 +56,106 @@ _Dumper.add_representer(
 
 
 def find_tasks(
-    names: Sequence[str], include_path: Iterable[Path] = ()
+    names: Sequence[str], include_path: Sequence[Path] = ()
 ) -> tuple[list[AuditedTask], dict[str, str]]:
-    """The tasks that some names stand for, groups and tags resolved, patterns matched.
+    """Find the tasks that some names stand for; groups, tags and patterns are resolved.
 
     Args:
-        names: as for ``--tasks``.
-        include_path: folders of tasks beside the harness's and ours.
+        names: As for ``--tasks``.
+        include_path: Folders of tasks besides the harness's and ours.
 
     Returns:
         The tasks that can be audited, and for the others why not.
 
     Raises:
-        AuditError: if a name stands for nothing, or two tasks of one name are meant.
+        AuditError: If a name stands for nothing, or two tasks have one name.
     """
-    from lmms_eval.tasks import TaskManager
-
-    folders = [str(path) for path in include_path]
-    logger.disable("lmms_eval")  # it notes every base YAML, which is no task
-    try:
-        manager = TaskManager(include_path=[*folders, str(registry.tasks_path())])
-        theirs = (
-            TaskManager(include_path=folders, include_defaults=False).task_index if folders else {}
-        )
-    finally:
-        logger.enable("lmms_eval")
-    found: dict[str, AuditedTask] = {}
-    refused: dict[str, str] = {}
+    manager = task_manager([*include_path, registry.tasks_path()])
+    search = _Search(manager)
     for name in names:
         matches = manager.match_tasks([name])
         if not matches:
             close = difflib.get_close_matches(name, manager.all_tasks, n=3)
             hint = f"; did you mean {', '.join(close)}?" if close else "."
-            raise AuditError(
-                f"There is no task '{name}' in the harness, ours, or "
-                f"{', '.join(folders) or 'an --include_path (none is given)'}{hint}"
-            )
+            folders = ", ".join(map(str, include_path)) or "an --include_path (none is given)"
+            raise AuditError(f"There is no task '{name}' in the harness, ours, or {folders}{hint}")
         for match in matches:
-            _add(manager, match, "", {}, found, refused)
-    for task in found.values():
+            search.add(match)
+    theirs = task_manager(include_path, defaults=False).task_index if include_path else {}
+    for task in search.found.values():
         own = theirs.get(task.name, {}).get("yaml_path", task.yaml)
         if own != -1 and Path(own).resolve() != task.yaml.resolve():
             raise AuditError(
                 f"The task {task.name} of {own} has the name of another task ({task.yaml}), which "
                 "the harness takes instead of it; give it a name of its own."
             )
-    return list(found.values()), refused
+    return list(search.found.values()), search.refused
 
 
-def _add(
-    manager: Any,
-    member: Any,
-    group: str,
-    overrides: Mapping[str, Any],
-    found: dict[str, AuditedTask],
-    refused: dict[str, str],
-) -> None:
-    """Adds the tasks below one name, or one member of a group."""
-    if isinstance(member, Mapping):
-        inner = member.get("task")
-        if isinstance(inner, list):  # a group within the group's own YAML
-            for name in inner:
-                _add(manager, name, group, overrides, found, refused)
-            return
-        overrides = {**overrides, **{k: v for k, v in member.items() if k != "task"}}
-        member = inner
-    if not isinstance(member, str) or member not in manager.task_index:
-        refused[str(member)] = f"the group {group} names it, but no YAML defines it"
-        return
-    unreadable = [name for name, value in overrides.items() if value is None]
-    if unreadable:
-        refused[member] = f"the group {group} sets {', '.join(unreadable)} for it by a function"
-        return
-    entry = manager.task_index[member]
-    if entry["type"] == "task":
-        yaml_path = Path(entry["yaml_path"]).absolute()
-        task = found.setdefault(member, AuditedTask(member, yaml_path, group, overrides))
+@dataclass
+class _Search:
+    """The tasks below some names of the harness's index.
+
+    Attributes:
+        manager: The index.
+        found: Task -> what is audited.
+        refused: Task -> why it is not audited.
+    """
+
+    manager: Any
+    found: dict[str, AuditedTask] = field(default_factory=dict)
+    refused: dict[str, str] = field(default_factory=dict)
+
+    def add(self, member: Any, group: str = "", overrides: Mapping[str, Any] | None = None) -> None:
+        """Add the tasks below one name, or below one member of a group."""
+        overrides = overrides or {}
+        if isinstance(member, Mapping):
+            inner = member.get("task")
+            if isinstance(inner, list):  # a group within the group's own YAML
+                self._add_all(inner, group, overrides)
+                return
+            overrides = {**overrides, **{k: v for k, v in member.items() if k != "task"}}
+            member = inner
+        entry = self.manager.task_index.get(member) if isinstance(member, str) else None
+        unreadable = [name for name, value in overrides.items() if value is None]
+        if entry is None:
+            self.refused[str(member)] = f"the group {group} names it, but no YAML defines it"
+        elif unreadable:
+            names = ", ".join(unreadable)
+            self.refused[member] = f"the group {group} sets {names} for it by a function"
+        elif entry["type"] == "task":
+            self._add_task(member, Path(entry["yaml_path"]).absolute(), group, overrides)
+        elif entry["type"] == "python_task":
+            self.refused[member] = "it is a Python class, whose visuals a YAML cannot replace"
+        elif entry["type"] == "tag":
+            self._add_all(entry["task"], group or member, overrides)
+        else:
+            config = load_config(entry["yaml_path"], functions=False)
+            own = settings_of_group(config)
+            self._add_all(config.get("task") or [], group or member, {**own, **overrides})
+
+    def _add_all(self, members: Iterable[Any], group: str, overrides: Mapping[str, Any]) -> None:
+        for member in members:
+            self.add(member, group, overrides)
+
+    def _add_task(self, name: str, path: Path, group: str, overrides: Mapping[str, Any]) -> None:
+        task = self.found.setdefault(name, AuditedTask(name, path, group, overrides))
         if dict(task.overrides) != dict(overrides):
-            refused[f"{member} of {group or 'its own'}"] = (
-                "it is meant twice with different settings, and audited with the first"
+            self.refused[f"{name} of {group or 'its own'}"] = (
+                "it is named twice with different settings, and audited with the first"
             )
-    elif entry["type"] == "python_task":
-        refused[member] = "it is a Python class, whose visuals a YAML cannot replace"
-    elif entry["type"] == "tag":
-        for name in entry["task"]:
-            _add(manager, name, group or member, overrides, found, refused)
-    else:
-        from lmms_eval.tasks import GROUP_ONLY_KEYS
-        from lmms_eval.utils import load_yaml_config
-
-        config = load_yaml_config(entry["yaml_path"], mode="simple")
-        own = {k: v for k, v in config.items() if k not in GROUP_ONLY_KEYS}
-        for name in config.get("task") or []:
-            _add(manager, name, group or member, {**own, **overrides}, found, refused)
 
 
 def derive(plan: Plan, folder: Path) -> Plan:
-    """Writes the tasks of an audit.
+    """Write the tasks of an audit.
 
     Args:
-        plan: what is asked.
-        folder: where to; what an earlier audit left there is replaced.
+        plan: What is asked.
+        folder: The folder to write to; what an earlier audit left there is replaced.
 
     Returns:
-        The plan without the tasks that cannot be asked so, which it names.
+        The plan without the tasks that cannot be audited, which are in `refused`.
     """
-    from lmms_eval.utils import load_yaml_config
-
     folder.mkdir(parents=True, exist_ok=True)
     for end in ("yaml", "py", "problems.jsonl"):
         for old in folder.glob(f"audit_*.{end}"):
@@ -169,7 +163,7 @@ def derive(plan: Plan, folder: Path) -> Plan:
     tasks, refused = [], dict(plan.refused)
     for task in plan.tasks:
         try:
-            config = load_yaml_config(str(task.yaml), mode="full")
+            config = load_config(task.yaml)
         except Exception as error:  # whatever a task's own module does when it is loaded
             refused[task.name] = f"its YAML {task.yaml} cannot be loaded: {error}"
             continue
@@ -178,7 +172,7 @@ def derive(plan: Plan, folder: Path) -> Plan:
         else:
             tasks.append((task, config))
     plan = replace(plan, tasks=tuple(task for task, _ in tasks), refused=refused)
-    write_json(folder / FILE, plan.as_json())
+    write_plan(folder / FILE, plan)
     for task, config in tasks:
         for variant in plan.asked(task):
             _write(folder / task.variant_name(variant), task, variant, config)
@@ -202,7 +196,7 @@ def _refusal(config: Mapping[str, Any]) -> str:
 
 
 def _write(target: Path, task: AuditedTask, variant: Variant, config: Mapping[str, Any]) -> None:
-    """Writes the YAML and the module of one variant."""
+    """Write the YAML and the module of one variant."""
 
     def hook(name: str) -> _Function:
         return _Function(f"{target.name}.{name}")
@@ -214,31 +208,23 @@ def _write(target: Path, task: AuditedTask, variant: Variant, config: Mapping[st
         generated["task_alias"] = target.name
     if variant.condition is not None:
         generated["metadata"] = _with_draws(config.get("metadata"), task, variant)
-    if callable(config.get("doc_to_visual")):
-        generated["doc_to_visual"] = hook("doc_to_visual")
-    if callable(config.get("doc_to_text")):
-        generated["doc_to_text"] = hook("doc_to_text")
-    if callable(config.get("doc_to_messages")):
-        generated["doc_to_messages"] = hook("doc_to_messages")
-    if variant.kind in ("handpicked", "reordered") or not callable(config.get("process_results")):
+    for name in ("doc_to_visual", "doc_to_text", "doc_to_messages", "process_results"):
+        if callable(config.get(name)):
+            generated[name] = hook(name)
+    if variant.kind not in ("original", "blind") or "process_results" not in generated:
         generated["process_docs"] = hook("process_docs")
-    if callable(config.get("process_results")):
-        generated["process_results"] = hook("process_results")
-        metrics = _metrics(config.get("metric_list"), hook)
-        if metrics:
-            generated["metric_list"] = metrics
+    if "process_results" in generated and (metrics := _metrics(config.get("metric_list"), hook)):
+        generated["metric_list"] = metrics
     text = yaml.dump(generated, Dumper=_Dumper, sort_keys=False, allow_unicode=True)
-    module, config_file = (target.with_name(target.name + end) for end in (".py", ".yaml"))
-    for path, content in ((module, _MODULE), (config_file, text)):
-        with atomic_path(path) as temporary:
-            temporary.write_text(content, encoding="utf-8", newline="\n")
+    write_text(target.with_name(f"{target.name}.py"), _MODULE)
+    write_text(target.with_name(f"{target.name}.yaml"), text)
 
 
 def _with_draws(metadata: Any, task: AuditedTask, variant: Variant) -> Any:
-    """The task's metadata, and what the frames depend on.
+    """Return the task's metadata, and what the frames depend on.
 
-    The harness's cache of responses knows a task by its configuration: other draws are not to be
-    answered from it.
+    The harness's cache of responses knows a task by its configuration, and must not answer other
+    draws.
     """
     drawn: dict[str, Any] = {"seed": variant.condition.seed if variant.condition else 0}
     if variant.kind == "handpicked":
@@ -252,7 +238,7 @@ def _with_draws(metadata: Any, task: AuditedTask, variant: Variant) -> Any:
 
 
 def _metrics(given: Any, hook: Any) -> list[dict[str, Any]]:
-    """The task's metrics with guarded aggregations; none where they cannot be written down."""
+    """Return the task's metrics with guarded aggregations; none if they cannot be written down."""
     metrics = []
     for number, entry in enumerate(given or []):
         written = dict(entry)
@@ -267,7 +253,7 @@ def _metrics(given: Any, hook: Any) -> list[dict[str, Any]]:
 
 
 def _takes_items(aggregation: Any) -> bool:
-    """Whether a function can be told to take a list; what Python cannot say of is left alone."""
+    """Whether a function surely takes a list; one without a known signature is left alone."""
     try:
         return bool(inspect.signature(aggregation).parameters)
     except (TypeError, ValueError):

@@ -1,9 +1,9 @@
 """What the generated tasks of an audit call: the task's own functions, with other visuals.
 
-Beside each generated YAML lies a module of a few lines that binds a :class:`Hooks` to it, so
-that a plain ``lmms-eval --include_path`` runs the tasks as well. The harness calls the task's
-functions from several threads, and executes that module once a mention: a :class:`Hooks` holds
-no state, what was shown is remembered here.
+Beside each generated YAML is a module of a few lines that binds a :class:`Hooks` to it, so that a
+plain ``lmms-eval --include_path`` runs the tasks as well. The harness calls the task's functions
+from several threads, and executes that module each time the YAML names it: a :class:`Hooks` has
+no state, and what was shown is remembered in this module.
 """
 
 from __future__ import annotations
@@ -11,10 +11,10 @@ from __future__ import annotations
 import copy
 import functools
 import inspect
-import json
 import re
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
@@ -22,7 +22,15 @@ from typing import Any
 from loguru import logger
 
 from video_reasoning.preprocessing.sampling import uniform_indices
-from video_reasoning.tasks.audit.plan import AuditedTask, Plan, read_plan, write_json
+from video_reasoning.tasks.audit.harness import load_config
+from video_reasoning.tasks.audit.notes import (
+    AUDIT,
+    Note,
+    add_problem,
+    write_documents,
+    write_places,
+)
+from video_reasoning.tasks.audit.plan import FILE, AuditedTask, Plan, read_plan
 from video_reasoning.tasks.audit.schemas import (
     OptionShape,
     document_key,
@@ -35,7 +43,6 @@ from video_reasoning.tasks.audit.variants import Variant
 from video_reasoning.tasks.audit.visuals import (
     NotShownError,
     Shower,
-    Shown,
     described,
     kind_of,
     placeholder_for,
@@ -43,36 +50,31 @@ from video_reasoning.tasks.audit.visuals import (
 )
 from video_reasoning.tasks.media import WHOLE
 
-__all__ = ["AUDIT", "Hooks"]
-
-AUDIT = "audit"
-"""Key of the sample log under which a line says what an audit needs."""
-
-DOCUMENTS = "documents.json"
-"""End of the file with id, video and key of each document of a task that the harness scores."""
-
-PROBLEMS = "problems.jsonl"
-"""End of the file with the keys of its documents that could not be shown, and why."""
+__all__ = ["Hooks"]
 
 _MOST_REMEMBERED = 1_000_000
 
 _MARK = re.compile(r"<image>\n?|<video>\n?")
-"""What stands in a prompt for a picture or a video, for models that want a mark of it."""
+"""Marks of a picture or a video in a prompt, for models that expect them."""
 
-_shown: dict[tuple[str, str], Shown] = {}
+_shown: dict[tuple[str, str], tuple[str, str]] = {}
 _failed: dict[tuple[str, str], str] = {}
-# Variant and document -> what this process showed of it, or why it could not. A process scores
-# what it has shown, and finds it here. Documents and not ids, which repeat in some datasets.
+# Variant and document -> shape and source of what this process showed, or why it could not. A
+# process scores what it has shown, and finds it here. Documents and not ids, which may repeat.
+
+
+_repeated: dict[str, frozenset[str]] = {}
+"""Generated task -> ids that several of its documents have, noted when they are loaded."""
 
 
 class Hooks:
     """The functions of one generated task.
 
     Args:
-        plan: the audit.
-        task: the audited task.
-        variant: how its questions are asked.
-        folder: where the generated tasks lie.
+        plan: The audit.
+        task: The audited task.
+        variant: How its questions are asked.
+        folder: Folder of the generated tasks.
     """
 
     def __init__(self, plan: Plan, task: AuditedTask, variant: Variant, folder: Path) -> None:
@@ -80,69 +82,62 @@ class Hooks:
         self._task = task
         self._variant = variant
         self._name = task.variant_name(variant)
-        self._config = {**_original(task.yaml), **task.overrides}
+        self._config: dict[str, Any] = {**_original(task.yaml), **task.overrides}
         self._folder = folder
 
     @classmethod
     def of(cls, module: str) -> Hooks:
-        """The hooks of the generated module with a path: its stem names task and variant."""
+        """Return the hooks of a generated module, whose stem names task and variant."""
         path = Path(module)
-        plan = read_plan(path.with_name("plan.json"))
+        plan = read_plan(path.with_name(FILE))
         task, variant = plan.find(path.stem)
         return cls(plan, task, variant, path.parent)
 
     def doc_to_visual(
         self, document: Mapping[str, Any], lmms_eval_specific_kwargs: Any = None
     ) -> list[Any]:
-        """The task's visuals under the variant's condition."""
+        """Return the task's visuals under the variant's condition."""
         given: Any = None
-        key = item_id(document)
         try:
-            given = self._call("doc_to_visual", document, lmms_eval_specific_kwargs)
+            given = self._given(document, lmms_eval_specific_kwargs)
             if self._variant.condition is None:
                 self._note(document, given)
                 return given if isinstance(given, list) else [given]
-            shown = self._shower.show(given, key, self._pick(key))
+            shown = self._shower.show(given, *self._draw(document))
         except (Exception, SystemExit) as error:
             return self._not_shown(document, error, given)
-        self._remember(document, shown)
+        self._remember(document, shown.shape, shown.source)
         return shown.visuals
 
     def doc_to_messages(
         self, document: Mapping[str, Any], lmms_eval_specific_kwargs: Any = None
     ) -> Any:
-        """The task's chat messages, with their video parts under the variant's condition."""
-        key = item_id(document)
+        """Return the task's chat messages, with their video parts under the variant's condition."""
         messages: Any = None
         try:
             messages = self._messages(document, lmms_eval_specific_kwargs)
             if self._variant.condition is None:
                 self._note(document, visuals_of(messages))
                 return messages
-            replaced, shown = self._shower.replace(messages, key, self._pick(key))
+            replaced, shown = self._shower.replace(messages, *self._draw(document))
         except (Exception, SystemExit) as error:
-            visuals = self._not_shown(document, error, None)
-            return _with_placeholder(messages, visuals)
-        self._remember(document, shown)
+            return _with_placeholder(messages, self._not_shown(document, error, None))
+        self._remember(document, shown.shape, shown.source)
         return replaced
 
     def doc_to_text(
         self, document: Mapping[str, Any], lmms_eval_specific_kwargs: Any = None
     ) -> Any:
-        """The task's prompt, with as many marks of pictures in it as pictures are shown.
+        """Return the task's prompt, with as many marks of pictures in it as pictures are shown.
 
         Some tasks put ``<image>`` into the text for every frame, and models count them.
         """
-        own = self._config["doc_to_text"]
-        told = self._told(document)
-        if told is not document and isinstance(lmms_eval_specific_kwargs, Mapping):
+        shown = self._with_condition(document)
+        if shown is not document and isinstance(lmms_eval_specific_kwargs, Mapping):
             # A condition in the task's YAML would win over the variant's.
             lmms_eval_specific_kwargs = {**lmms_eval_specific_kwargs, "condition": ""}
-        document = told
-        if lmms_eval_specific_kwargs is None:
-            text = own(document)
-        else:
-            text = own(document, lmms_eval_specific_kwargs)
+        specific = [] if lmms_eval_specific_kwargs is None else [lmms_eval_specific_kwargs]
+        text = self._config["doc_to_text"](shown, *specific)
         marks = len(_MARK.findall(text)) if isinstance(text, str) else 0
         if self._variant.condition is None or not marks:
             return text
@@ -155,8 +150,8 @@ class Hooks:
     def _n_images(self, document: Mapping[str, Any], specific: Any, marks: int) -> int:
         """How many pictures are shown of a task whose text marks several."""
         try:
-            given = self._call("doc_to_visual", document, specific)
-            shown = self._shower.show(given, item_id(document), self._pick(item_id(document)))
+            given = self._given(document, specific)
+            shown = self._shower.show(given, *self._draw(document))
         except KeyError:
             # The prompt is written from a document without its pictures, so that a task that
             # keeps them there cannot show them yet.
@@ -167,69 +162,75 @@ class Hooks:
         return min(marks, len([visual for visual in shown.visuals if kind_of(visual) != "sound"]))
 
     def process_docs(self, dataset: Any) -> Any:
-        """The task's documents: those with a pick, or those whose options can be reordered."""
+        """Return the documents to ask: with a pick, or with options that can be reordered."""
         own = self._config.get("process_docs")
         split = str(getattr(dataset, "split", None) or "")
         dataset = own(dataset) if callable(own) else dataset
         asked = self._config.get("test_split") or self._config.get("validation_split")
         if split and split != asked:
             return dataset  # examples to learn from stay as they are
+        counts = Counter(item_id(document) for document in _plain(dataset))
+        _repeated[self._name] = frozenset(name for name, count in counts.items() if count > 1)
         if self._variant.kind == "handpicked":
             dataset = self._picked(dataset)
         elif self._variant.order:
             dataset = self._reordered(dataset)
         if not callable(self._config.get("process_results")):
-            # The harness scores the responses itself and asks nothing of the audit then: what
-            # the judgement has to know of the documents is noted here.
+            # The harness scores the responses itself and does not call the audit then: what the
+            # evaluation has to know about the documents is noted here.
             rows = [(item_id(row), video_name(row), document_key(row)) for row in _plain(dataset)]
-            write_json(self._folder / f"{self._name}.{DOCUMENTS}", rows)
+            write_documents(self._folder, self._name, rows)
         return dataset
 
     def _picked(self, dataset: Any) -> Any:
-        """The documents with a pick."""
-        ids = _ids(dataset)
-        picked = [row for row, name in enumerate(ids) if name in self._task.picks]
-        counts = Counter(ids)
-        if double := {ids[row] for row in picked if counts[ids[row]] > 1}:
+        """Return the documents with a pick."""
+        ids = [item_id(document) for document in _plain(dataset)]
+        repeated = _repeated[self._name]
+        if double := repeated & self._task.picks.keys():
             logger.warning(
                 f"{self._name}: {len(double):,} picks name more than one question each "
                 f"({', '.join(sorted(double)[:3])}, ...); those are left out."
             )
-        return self._chosen(dataset, [row for row in picked if counts[ids[row]] == 1], ids)
+        picked = self._task.picks.keys() - repeated
+        return self._chosen(dataset, [row for row, name in enumerate(ids) if name in picked], ids)
 
     def process_results(
         self, document: Mapping[str, Any], results: Sequence[Any], **more: Any
     ) -> dict[str, Any]:
-        """What the task's own function returns, and under ``audit`` what the audit needs."""
-        key = item_id(document)
-        place = self._name, document_key(document)
-        audited: dict[str, Any] = {"id": key, "video": self._video(document)}
-        if problem := _failed.get(place):
-            # Scored as the task scores it, but told apart: what was shown was a placeholder.
-            audited["problem"] = problem
-        if shown := _shown.get(place):
-            audited["shape"] = shown.shape
-        elif not problem:
-            audited["unseen"] = True  # answered from a cache, or by another process
+        """Return what the task's own function returns, and under ``audit`` what the audit needs."""
+        name, place = item_id(document), (self._name, document_key(document))
+        shown, problem = _shown.get(place), _failed.get(place, "")
+        note = Note(
+            id=name,
+            video=_video(document, shown[1] if shown else ""),
+            key=place[1] if name in _repeated.get(self._name, ()) else "",
+            shape=shown[0] if shown else "",
+            # Scored as the task scores it, but marked: what was shown was a placeholder.
+            problem=problem,
+            unseen=not shown and not problem,  # answered from a cache, or by another process
+        )
         try:
             # A copy: some tasks write into the document, which is scored once for each repeat.
             returned = self._config["process_results"](dict(document), results, **more)
             if not isinstance(returned, Mapping):
-                raise TypeError(f"it returned a {type(returned).__name__}, no dict of metrics")
+                raise TypeError(f"it returned a {type(returned).__name__}, not a dict of metrics")
         except (Exception, SystemExit) as error:
             # The harness would retry it and then drop the whole run.
-            logger.error(f"{self._name} {key}: the task could not score a response: {error!r}")
-            audited.setdefault("problem", f"the task's process_results failed with {error!r}")
-            return {AUDIT: audited}
+            logger.error(f"{self._name} {name}: the task could not score a response: {error!r}")
+            failed = f"the task's process_results failed with {error!r}"
+            return {AUDIT: replace(note, problem=problem or failed).as_logged()}
         scores = read_scores(returned, self._metrics, str(self._config.get("score_key", "score")))
-        audited["scores"] = {name: [score.value, score.rule] for name, score in scores.items()}
         shape = self._shape([document])
-        if shape is not None and (question := shape.read(document)) is not None:
-            audited["options"] = len(question.texts)
-        return {**returned, AUDIT: audited}
+        options = shape.read(document) if shape else None
+        note = replace(
+            note,
+            scores={metric: (score.value, score.rule) for metric, score in scores.items()},
+            options=len(options.texts) if options else 0,
+        )
+        return {**returned, AUDIT: note.as_logged()}
 
     def aggregation(self, number: int) -> Callable[..., Any]:
-        """The task's aggregation of a metric, as one that a condition's answers cannot break."""
+        """Return the task's aggregation of a metric, as one that no answers can break."""
         own = self._config["metric_list"][number]["aggregation"]
 
         @functools.wraps(own)
@@ -256,8 +257,19 @@ class Hooks:
     def _shower(self) -> Shower:
         if self._variant.condition is None:
             raise ValueError(f"{self._variant.name} has no condition")
-        together = tuple(v.condition for v in self._plan.variants if v.condition is not None)
+        # Documents with the options in another order have other draws.
+        variants = [self._variant] if self._variant.order else self._plan.variants
+        together = tuple(v.condition for v in variants if v.condition is not None)
         return Shower(self._variant.condition, together, self._plan.clips)
+
+    def _draw(self, document: Mapping[str, Any]) -> tuple[str, int | None]:
+        """Return what a document's draws depend on, and its handpicked frame."""
+        return self._draw_key(document), self._task.picks.get(item_id(document))
+
+    def _draw_key(self, document: Mapping[str, Any]) -> str:
+        """Return the question's id, or a name of the document if other questions have it too."""
+        name = item_id(document)
+        return document_key(document) if name in _repeated.get(self._name, ()) else name
 
     @property
     def _metrics(self) -> list[Metric]:
@@ -267,19 +279,9 @@ class Hooks:
             if entry.get("higher_is_better", True)  # a count of faults says not what is right
         ]
 
-    def _pick(self, key: str) -> int | None:
-        return self._task.picks.get(key)
-
-    def _video(self, document: Mapping[str, Any]) -> str:
-        shown = _shown.get((self._name, document_key(document)))
-        source = shown.source if shown else ""
-        if source.startswith("frames-"):
-            source = video_name(document) or source
-        return source or video_name(document) or document_key(document)
-
-    def _call(self, name: str, document: Mapping[str, Any], specific: Any) -> Any:
-        """Calls a function of the task as the harness does."""
-        own = self._config.get(name)
+    def _given(self, document: Mapping[str, Any], specific: Any) -> Any:
+        """Return the task's own visuals, from its function called as the harness calls it."""
+        own = self._config.get("doc_to_visual")
         if self._variant.condition is not None:
             # Frames are chosen from the whole video, not from those that the task has chosen.
             own = getattr(own, WHOLE, own)
@@ -289,11 +291,8 @@ class Hooks:
             return own(document, specific)
         return own(document)
 
-    def _told(self, document: Mapping[str, Any]) -> Mapping[str, Any]:
-        """The document with the condition in it, for a task that chooses frames by condition.
-
-        Its prompt says how many frames there are.
-        """
+    def _with_condition(self, document: Mapping[str, Any]) -> Mapping[str, Any]:
+        """Return the document with the condition in it, for a task whose prompt depends on that."""
         if self._variant.condition and hasattr(self._config.get("doc_to_visual"), WHOLE):
             return {**document, "condition": self._variant.condition.name}
         return document
@@ -311,17 +310,16 @@ class Hooks:
         return own(document)
 
     def _note(self, document: Mapping[str, Any], given: Any) -> None:
-        """Remembers what the task shows itself."""
+        """Remember what the task itself shows."""
         try:
-            shape, source = described(given)
+            self._remember(document, *described(given))
         except NotShownError:
-            shape, source = "", ""
-        self._remember(document, Shown([], shape, source))
+            self._remember(document)
 
-    def _remember(self, document: Mapping[str, Any], shown: Shown) -> None:
+    def _remember(self, document: Mapping[str, Any], shape: str = "", source: str = "") -> None:
         place = self._name, document_key(document)
         if len(_shown) < _MOST_REMEMBERED:
-            _shown[place] = Shown([], shown.shape, shown.source)
+            _shown[place] = shape, source
         _failed.pop(place, None)
 
     def _not_shown(
@@ -332,7 +330,7 @@ class Hooks:
         if place not in _failed:
             logger.warning(f"{self._name} {item_id(document)}: shown as missing: {reason}")
             if not callable(self._config.get("process_results")):
-                self._tell_problem(place[1], reason)
+                add_problem(self._folder, self._name, place[1], reason)
         _failed[place] = reason
         _shown.pop(place, None)
         if self._variant.kind == "blind":
@@ -341,11 +339,6 @@ class Hooks:
             return placeholder_for(given)
         except Exception:
             return placeholder_for(None)
-
-    def _tell_problem(self, key: str, reason: str) -> None:
-        line = json.dumps({"key": key, "problem": reason}) + "\n"
-        with (self._folder / f"{self._name}.{PROBLEMS}").open("a", encoding="utf-8") as file:
-            file.write(line)
 
     def _own_folder(self, arguments: Any) -> Any:
         folder = getattr(arguments, "output_path", None)
@@ -361,7 +354,7 @@ class Hooks:
         return find_shape(documents, declared)
 
     def _reordered(self, dataset: Any) -> Any:
-        """The documents whose options can stand in another order, in that order."""
+        """Return the documents whose options can stand in another order, in that order."""
         plain = _plain(dataset)
         documents = [dict(row) for row in plain]
         shape = self._shape(documents)
@@ -372,14 +365,14 @@ class Hooks:
             )
             return self._chosen(dataset, [], [])
         seed = self._variant.condition.seed if self._variant.condition else 0
-        ids = _ids(dataset)
         changes = {}
-        for row, (document, key) in enumerate(zip(documents, ids, strict=True)):
-            question = shape.read(document)
-            order = question.order(key, self._variant.order, seed) if question else None
+        for row, document in enumerate(documents):
+            options = shape.read(document)
+            key = self._draw_key(document)
+            order = options.order(key, self._variant.order, seed) if options else None
             if order:
                 changes[row] = shape.reorder(document, order)
-        chosen = self._chosen(dataset, list(changes), ids)
+        chosen = self._chosen(dataset, list(changes), [item_id(document) for document in documents])
         for name in shape.columns:
             feature = dataset.features[name]
             column = [
@@ -391,42 +384,40 @@ class Hooks:
         return chosen
 
     def _chosen(self, dataset: Any, rows: Sequence[int], ids: Sequence[str]) -> Any:
-        """Some of the documents, and a note for the judgement of which they are."""
+        """Return some of the documents, and a note for the evaluation of which they are."""
         if self._plan.limit is not None:
             # The limit means the same questions under every condition.
             rows = [row for row in rows if row < self._plan.limit]
-        write_json(
-            self._folder / f"{self._name}.rows.json", {"rows": [[row, ids[row]] for row in rows]}
-        )
-        # The harness fails on a task without documents: one is asked, and not judged.
+        write_places(self._folder, self._name, [(row, ids[row]) for row in rows])
+        # The harness fails on a task without documents: one is asked, and does not count.
         return dataset.select(list(rows) or [0])
 
 
-@lru_cache(maxsize=256)
-def _original(yaml: Path) -> Mapping[str, Any]:
-    """The audited task's own configuration, its functions loaded."""
-    from lmms_eval.utils import load_yaml_config
+_original = lru_cache(maxsize=256)(load_config)
 
-    return dict(load_yaml_config(str(yaml), mode="full"))
+
+def _video(document: Mapping[str, Any], source: str) -> str:
+    """Return the video that a document is about: the file shown if it is one, or what it names."""
+    named = video_name(document)
+    if source.startswith("frames-"):
+        return named or source
+    return source or named or document_key(document)
 
 
 def _plain(dataset: Any) -> Any:
-    """A dataset without the columns whose reading means decoding pictures, sound or video."""
+    """Return a dataset without the columns that would decode pictures, sound or video."""
     media = [
         name
-        for name, feature in dataset.features.items()
+        # Some tasks give a list, which has no features.
+        for name, feature in (getattr(dataset, "features", None) or {}).items()
         if type(feature).__name__ in ("Image", "Video", "Audio")
         or type(getattr(feature, "feature", None)).__name__ in ("Image", "Video", "Audio")
     ]
     return dataset.remove_columns(media) if media else dataset
 
 
-def _ids(dataset: Any) -> list[str]:
-    return [item_id(row) for row in _plain(dataset)]
-
-
 def _with_marks(text: str, count: int) -> str:
-    """The text with some of its marks of pictures, at equal distances."""
+    """Return the text with some of its marks of pictures, at equal distances."""
     marks = list(_MARK.finditer(text))
     kept = set(uniform_indices(len(marks), count)) if count else set()
     parts, end = [], 0

@@ -1,10 +1,9 @@
-"""An audit in the terminal, as Markdown and as JSON."""
+"""An audit in the terminal and as Markdown."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from pathlib import Path
 from typing import Any
 
 from rich import box
@@ -14,83 +13,50 @@ from rich.text import Text
 
 from video_reasoning.metrics.intervals import Estimate
 from video_reasoning.metrics.principles import format_ratio
-from video_reasoning.preprocessing.files import atomic_path
-from video_reasoning.tasks.audit.evaluate import AuditResult
-from video_reasoning.tasks.audit.findings import Finding
-from video_reasoning.tasks.audit.plan import Plan, write_json
-from video_reasoning.tasks.results.logs import Run
+from video_reasoning.tasks.audit.result import Audit, AuditResult, Finding
 
-__all__ = ["RESULT", "render", "write"]
+__all__ = ["markdown", "render"]
 
-RESULT = "audit.json"
-"""Name of the file that holds an audit's numbers; the report looks for it."""
+_COLUMNS = ("measure", "value", "interval", "questions", "missing")
 
 _SHOWN = 10
+"""Questions to look at in the Markdown, at most."""
 
 
-def render(plan: Plan, run: Run, results: Sequence[AuditResult]) -> RenderableType:
-    """The audit as tables and sentences for a terminal."""
-    parts: list[RenderableType] = [Text(_title(plan, run)), Text("")]
-    for result in results:
+def render(audit: Audit) -> RenderableType:
+    """Show the audit as tables and sentences for a terminal."""
+    parts: list[RenderableType] = [Text(_title(audit)), Text("")]
+    for result in audit.results:
         if result.refused:
-            parts += [Text(f"{result.name}: not audited: {result.refused}."), *_notes(result)]
-            parts.append(Text(""))
-            continue
-        table = Table(
-            title=Text(_heading(result)),
-            title_justify="left",
-            box=box.SIMPLE_HEAD,
-            show_edge=False,
-            pad_edge=False,
-        )
-        for column in ("measure", "value", "interval", "questions", "missing"):
-            right = column not in ("measure", "interval")
-            table.add_column(column, justify="right" if right else "left", no_wrap=True)
-        for row in _rows(result):
-            table.add_row(*row)
-        parts.append(table)
-        parts += [Text(f"  {sentence}") for sentence in result.verdict]
-        parts += [*_notes(result), Text("")]
+            parts.append(Text(f"{result.name}: not audited: {result.refused}."))
+        else:
+            parts.append(_table(result))
+            parts += [Text(f"  {sentence}") for sentence in result.verdict]
+        parts += [*(Text(f"  {note}") for note in _notes(result)), Text("")]
     return Group(*parts)
 
 
-def write(
-    folder: Path,
-    plan: Plan,
-    run: Run,
-    results: Sequence[AuditResult],
-    found: Sequence[Finding],
-) -> None:
-    """Writes ``audit.json``, ``audit.md`` and ``questions.jsonl`` into a folder."""
-    import json
-
-    write_json(
-        folder / RESULT,
-        {
-            "model": run.label,
-            "model_args": run.model_args,
-            "date": run.date,
-            "conditions": [variant.name for variant in plan.variants],
-            "frames": plan.frames,
-            "seed": plan.seed,
-            "limit": plan.limit,
-            "tasks": [result.as_json() for result in results],
-        },
-    )
-    with atomic_path(folder / "audit.md") as temporary:
-        temporary.write_text(_markdown(plan, run, results, found), encoding="utf-8", newline="\n")
-    with (
-        atomic_path(folder / "questions.jsonl") as temporary,
-        temporary.open("w", encoding="utf-8", newline="\n") as file,
-    ):
-        for one in found:
-            file.write(json.dumps(one.as_json(), ensure_ascii=False) + "\n")
+def markdown(audit: Audit, findings: Sequence[Finding]) -> str:
+    """Show the audit and the first questions to look at as Markdown."""
+    lines = ["# Audit", "", _title(audit), ""]
+    for result in audit.results:
+        lines += [f"## {_cell(result.name)}", ""]
+        if result.refused:
+            lines += [f"Not audited: {result.refused}.", ""]
+            continue
+        lines += [*(f"- {sentence}" for sentence in result.verdict), ""]
+        lines += [_heading(result), ""]
+        lines += [f"| {' | '.join(_COLUMNS)} |", "|---|---:|---|---:|---:|"]
+        lines += ["| " + " | ".join(map(_cell, row)) + " |" for row in _rows(result)]
+        lines += ["", *(f"- {note}" for note in _notes(result)), ""]
+    lines += ["## Questions to look at", "", *_listed(findings)]
+    return "\n".join(lines).rstrip("\n") + "\n"
 
 
-def _title(plan: Plan, run: Run) -> str:
-    arguments = f" ({run.model_args})" if run.model_args else ""
-    names = ", ".join(variant.name for variant in plan.variants)
-    return f"Audit with {run.label}{arguments}, {run.date}; conditions {names}; values x100."
+def _title(audit: Audit) -> str:
+    arguments = f" ({audit.model_args})" if audit.model_args else ""
+    names = ", ".join(audit.conditions)
+    return f"Audit with {audit.model}{arguments}, {audit.date}; conditions {names}; values x100."
 
 
 def _heading(result: AuditResult) -> str:
@@ -103,15 +69,30 @@ def _heading(result: AuditResult) -> str:
     )
 
 
+def _table(result: AuditResult) -> Table:
+    table = Table(
+        title=Text(_heading(result)),
+        title_justify="left",
+        box=box.SIMPLE_HEAD,
+        show_edge=False,
+        pad_edge=False,
+    )
+    for column in _COLUMNS:
+        left = column in ("measure", "interval")
+        table.add_column(column, justify="left" if left else "right", no_wrap=True)
+    for row in _rows(result):
+        table.add_row(*row)
+    return table
+
+
 def _rows(result: AuditResult) -> list[tuple[str, str, str, str, str]]:
     rows = []
     for name, found in result.accuracies.items():
-        counted = f"{result.missing.get(name, 0) + result.unscored.get(name, 0):,}"
-        rows.append((f"Acc {name}", *_numbers(found), f"{found.n:,}", counted))
-    for name, found in result.ratios.items():
-        rows.append((name.replace("_", " "), *_numbers(found), f"{found.n:,}", ""))
-    for name, found in result.paired.items():
-        rows.append((f"both orders ({name})", *_numbers(found), f"{found.n:,}", ""))
+        missing = f"{result.missing.get(name, 0) + result.unscored.get(name, 0):,}"
+        rows.append((f"Acc {name}", *_numbers(found), f"{found.n:,}", missing))
+    measures = {name.replace("_", " "): found for name, found in result.ratios.items()}
+    measures.update({f"both orders ({name})": found for name, found in result.paired.items()})
+    rows += [(name, *_numbers(found), f"{found.n:,}", "") for name, found in measures.items()]
     if not math.isnan(result.chance):
         rows.append(("guessing", format_ratio(result.chance), "", f"{result.n:,}", ""))
     return rows
@@ -124,50 +105,31 @@ def _numbers(found: Estimate) -> tuple[str, str]:
     return format_ratio(found.value), f"{format_ratio(found.low)} to {high}"
 
 
-def _notes(result: AuditResult) -> list[Text]:
+def _notes(result: AuditResult) -> list[str]:
     notes = list(result.notes)
-    unparsed = sum(result.unparsed.values())
-    if unparsed:
+    if any(result.unparsed.values()):
         listed = ", ".join(f"{name} {count:,}" for name, count in result.unparsed.items() if count)
         notes.append(f"Unparsed responses, counted as wrong: {listed}.")
-    return [Text(f"  Note: {note}") for note in notes]
+    return [f"Note: {note}" for note in notes]
 
 
-def _markdown(
-    plan: Plan, run: Run, results: Sequence[AuditResult], found: Sequence[Finding]
-) -> str:
-    lines = ["# Audit", "", _title(plan, run), ""]
-    for result in results:
-        lines += [f"## {_cell(result.name)}", ""]
-        if result.refused:
-            lines += [f"Not audited: {result.refused}.", ""]
-            continue
-        lines += [*(f"- {sentence}" for sentence in result.verdict), ""]
-        lines += [_heading(result), ""]
-        lines += [
-            "| measure | value | interval | questions | missing |",
-            "|---|---:|---|---:|---:|",
-        ]
-        lines += ["| " + " | ".join(map(_cell, row)) + " |" for row in _rows(result)]
-        lines += ["", *(f"- {text.plain.strip()}" for text in _notes(result)), ""]
-    lines += ["## Questions to look at", ""]
-    if not found:
-        lines += ["None."]
-    else:
-        lines += [
-            f"{len(found):,} questions are right under a condition that should leave them "
-            "unanswerable; all are in `questions.jsonl`.",
-            "",
-            "| task | question | right answer | against it |",
-            "|---|---|---|---|",
-        ]
-    for one in found[:_SHOWN]:
-        against = "; ".join(one.reasons)
-        against += "; wrong with the frames in order" if one.wrong_in_order else ""
+def _listed(findings: Sequence[Finding]) -> list[str]:
+    if not findings:
+        return ["None."]
+    lines = [
+        f"{len(findings):,} questions are right under a condition that should leave them "
+        "unanswerable; all are in `questions.jsonl`.",
+        "",
+        "| task | question | right answer | against it |",
+        "|---|---|---|---|",
+    ]
+    for found in findings[:_SHOWN]:
+        wrong = ["wrong with the frames in order"] if found.wrong_in_order else []
+        against = "; ".join([*found.reasons, *wrong])
         lines.append(
-            f"| {_cell(one.task)} | {_cell(one.item.id)} | {_cell(one.item.target)} | {against} |"
+            f"| {_cell(found.task)} | {_cell(found.id)} | {_cell(found.target)} | {against} |"
         )
-    return "\n".join(lines).rstrip("\n") + "\n"
+    return lines
 
 
 def _cell(value: Any) -> str:

@@ -1,24 +1,174 @@
-"""Audits as their files hold them: for the report, which may meet anything under that name."""
+"""An audit's results, and the files that they are written to and read from."""
 
 from __future__ import annotations
 
+import contextlib
 import json
 import math
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
-from itertools import islice
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
+
+from pydantic import (
+    BeforeValidator,
+    Field,
+    NonNegativeInt,
+    PlainSerializer,
+    TypeAdapter,
+    ValidationError,
+)
 
 from video_reasoning.metrics.intervals import Estimate
-from video_reasoning.tasks.audit.evaluate import AuditResult
-from video_reasoning.tasks.audit.output import RESULT
+from video_reasoning.tasks.audit.files import reason, write_json, write_text
 from video_reasoning.tasks.audit.variants import AuditError
 
-__all__ = ["QUESTIONS", "Audit", "Listed", "read_audit", "read_listed"]
+__all__ = [
+    "QUESTIONS",
+    "RESULT",
+    "Audit",
+    "AuditResult",
+    "AuditedQuestion",
+    "Finding",
+    "read_audit",
+    "read_findings",
+    "write_audit",
+    "write_findings",
+]
+
+RESULT = "audit.json"
+"""Name of the file with an audit's numbers; the report looks for it."""
 
 QUESTIONS = "questions.jsonl"
-"""Name of the file beside an audit's numbers that lists the questions to look at."""
+"""Name of the file beside it that lists the questions to look at."""
+
+
+def _written(number: float) -> float | str | None:
+    """Return a number in JSON, which has neither NaN nor infinity."""
+    if math.isnan(number):
+        return None
+    return "infinity" if math.isinf(number) else number
+
+
+def _read(value: Any) -> Any:
+    return math.nan if value is None else math.inf if value == "infinity" else value
+
+
+def _estimate_written(found: Estimate) -> dict[str, Any]:
+    return {
+        "value": _written(found.value),
+        "low": _written(found.low),
+        "high": _written(found.high),
+        "level": found.level,
+        "items": found.n,
+        "videos": found.n_clusters,
+    }
+
+
+def _estimate_read(content: Any) -> Any:
+    if not isinstance(content, Mapping):
+        return content
+    names = {"items": "n", "videos": "n_clusters"}
+    return {names.get(name, name): _read(value) for name, value in content.items()}
+
+
+_Number = Annotated[float, BeforeValidator(_read), PlainSerializer(_written)]
+_Estimate = Annotated[Estimate, BeforeValidator(_estimate_read), PlainSerializer(_estimate_written)]
+_Optional = Annotated[
+    str, BeforeValidator(lambda text: text or ""), PlainSerializer(lambda text: text or None)
+]
+_Counts = Mapping[str, NonNegativeInt]
+
+
+@dataclass
+class AuditedQuestion:
+    """One question of an audited task.
+
+    Attributes:
+        row: Its place among the task's documents, from 0.
+        id: Its id.
+        video: The video it is about.
+        key: What its draws depend on; "" for its id.
+        prompt: What the model was sent.
+        target: The right answer as logged.
+        options: How many options it has; 0 if they were not found.
+        shape: What the task shows, in words; "" if that is not known.
+        source: Path of the video's file; "" if the task names none that a condition read.
+        scores: Condition -> 0..1; None if it was not scored.
+        responses: Condition -> what the model said.
+        problems: Condition -> why it could not be shown or scored.
+        unparsed: Conditions under which the response names no option, for tasks that say so.
+    """
+
+    row: int
+    id: str
+    video: str
+    key: _Optional = ""
+    prompt: str = ""
+    target: str = ""
+    options: Annotated[int, Field(exclude=True)] = 0
+    shape: _Optional = ""
+    source: _Optional = ""
+    scores: dict[str, float | None] = field(default_factory=dict)
+    responses: dict[str, str] = field(default_factory=dict)
+    problems: Annotated[dict[str, str], Field(exclude=True)] = field(default_factory=dict)
+    unparsed: Annotated[set[str], Field(exclude=True)] = field(default_factory=set)
+
+    def score(self, condition: str) -> float:
+        """Return the score under a condition; NaN if it has none."""
+        found = self.scores.get(condition)
+        return math.nan if found is None else found
+
+
+@dataclass(frozen=True)
+class AuditResult:
+    """The audit of one task, or of a group of tasks together.
+
+    Attributes:
+        name: The task or group.
+        tasks: The tasks that it is made of; one for a task.
+        refused: Why there is no audit, or "".
+        metric: The metric that says which questions are right.
+        rule: How a question's score was read from it.
+        n: Questions scored under every condition, the partial ones aside.
+        left_out: Questions that lack a condition.
+        chance: Accuracy of guessing among the options; NaN if their number is not known.
+        asked: Condition -> questions asked.
+        missing: Condition -> questions that could not be shown.
+        unparsed: Condition -> responses that name no option, for tasks that say so.
+        unscored: Condition -> questions that the task did not score.
+        shapes: What the task shows -> for how many questions.
+        own: Condition -> the task's own aggregated number.
+        accuracies: Condition -> accuracy, 0..1, over the shared questions.
+        ratios: ``kappa_random1``, ``kappa_last1``, ``kappa_handpicked1``, ``kappa_blind``,
+            ``tau`` and ``rho``, as ratios; those that can be computed.
+        paired: For each other order of options, the share of questions right in both orders.
+        verdict: Sentences.
+        notes: What a reader has to know besides.
+        questions: The questions, by their place; they are not in the file.
+    """
+
+    name: str
+    tasks: tuple[str, ...]
+    refused: _Optional = ""
+    metric: str = ""
+    rule: str = ""
+    n: Annotated[NonNegativeInt, Field(alias="items")] = 0
+    left_out: NonNegativeInt = 0
+    chance: _Number = math.nan
+    asked: _Counts = field(default_factory=dict)
+    missing: _Counts = field(default_factory=dict)
+    unparsed: _Counts = field(default_factory=dict)
+    unscored: _Counts = field(default_factory=dict)
+    shapes: _Counts = field(default_factory=dict)
+    own: Mapping[str, float | None] = field(default_factory=dict)
+    accuracies: Mapping[str, _Estimate] = field(default_factory=dict)
+    ratios: Mapping[str, _Estimate] = field(default_factory=dict)
+    paired: Mapping[str, _Estimate] = field(default_factory=dict)
+    verdict: Sequence[str] = ()
+    notes: Sequence[str] = ()
+    questions: Annotated[Sequence[AuditedQuestion], Field(exclude=True)] = ()
 
 
 @dataclass(frozen=True)
@@ -26,26 +176,26 @@ class Audit:
     """One audit.
 
     Attributes:
-        file: where its numbers were read.
-        model: the model asked.
-        model_args: its arguments.
-        date: of the run.
-        conditions: names of the conditions asked.
-        frames: frames of the conditions that show several; 0 where the file does not say.
-        seed: seed of what was drawn.
-        limit: questions asked of each task; None for all.
-        results: a result for each task and group, without its items.
+        model: The model asked.
+        model_args: Its arguments.
+        date: Of the run.
+        conditions: Names of the conditions asked.
+        frames: Frames of the conditions that show several; 0 if the file does not say.
+        seed: Seed of the draws.
+        limit: Questions asked of each task; None for all.
+        results: A result for each task and group.
+        file: The file that it was read from.
     """
 
-    file: Path
     model: str
-    model_args: str
-    date: str
-    conditions: Sequence[str]
-    frames: int
-    seed: int
-    limit: int | None
-    results: Sequence[AuditResult]
+    conditions: tuple[str, ...]
+    results: Annotated[Sequence[AuditResult], Field(alias="tasks")]
+    model_args: str = ""
+    date: str = ""
+    frames: NonNegativeInt = 0
+    seed: int = 0
+    limit: NonNegativeInt | None = None
+    file: Path = Path()
 
     @property
     def folder(self) -> Path:
@@ -53,226 +203,89 @@ class Audit:
         return self.file.parent
 
     def as_json(self) -> dict[str, Any]:
-        """The audit for machines."""
-        return {
-            "file": str(self.file),
-            "model": self.model,
-            "model_args": self.model_args,
-            "date": self.date,
-            "conditions": list(self.conditions),
-            "frames": self.frames,
-            "seed": self.seed,
-            "limit": self.limit,
-            "tasks": [result.as_json() for result in self.results],
-        }
+        """Return the audit for machines, without the questions."""
+        return dict(_AUDIT.dump_python(self, mode="json", by_alias=True))
 
 
-@dataclass(frozen=True)
-class Listed:
-    """One question of an audit's list.
+@dataclass(kw_only=True)
+class Finding(AuditedQuestion):
+    """A question that is right under a condition that should leave it unanswerable.
 
     Attributes:
-        task: the audited task.
-        id: the question's id.
-        row: its place among the task's documents, from 0; -1 where that is not known.
-        source: path of its video; empty where that is not known.
-        shape: what the task shows, in words.
-        prompt: what the model was sent.
-        target: the right answer.
-        reasons: what speaks against it.
-        wrong_in_order: whether it is wrong with the frames in order.
-        scores: condition -> 0..1, or None.
-        responses: condition -> what the model said.
+        task: The audited task.
+        reasons: What is against it.
+        wrong_in_order: Whether it is wrong with the frames in order.
     """
 
     task: str
-    id: str
-    row: int
-    source: str
-    shape: str
-    prompt: str
-    target: str
-    reasons: Sequence[str]
-    wrong_in_order: bool
-    scores: Mapping[str, float | None] = field(default_factory=dict)
-    responses: Mapping[str, str] = field(default_factory=dict)
+    reasons: tuple[str, ...]
+    wrong_in_order: Annotated[bool, Field(alias="wrong_with_frames_in_order")]
 
     @property
-    def key(self) -> str:
-        """The id that the document itself has: a place is added to ids that repeat."""
-        return self.id.removesuffix(f"#{self.row}")
+    def draw_key(self) -> str:
+        """What the question's draws depend on: its key, else its id as the document has it."""
+        return self.key or self.id.removesuffix(f"#{self.row}")
+
+
+_AUDIT = TypeAdapter(Audit)
+_FINDING = TypeAdapter(Finding)
+
+
+def write_audit(path: Path, audit: Audit) -> None:
+    """Write an audit's numbers."""
+    content = audit.as_json()
+    del content["file"]
+    write_json(path, content)
 
 
 def read_audit(path: Path) -> Audit:
-    """Reads an audit's numbers.
+    """Read an audit's numbers.
 
     Args:
-        path: its ``audit.json``.
+        path: Its ``audit.json``.
 
     Raises:
-        AuditError: if the file cannot be read or holds no audit.
+        AuditError: If the file cannot be read or does not contain an audit.
     """
     try:
-        content = json.loads(path.read_bytes())
-        return Audit(
-            file=path,
-            model=_text(content["model"]),
-            model_args=_text(content.get("model_args", "")),
-            date=_text(content.get("date", "")),
-            conditions=_texts(content["conditions"]),
-            frames=_count(content.get("frames") or 0),
-            seed=int(_real(content.get("seed") or 0)),
-            limit=None if content.get("limit") is None else _count(content["limit"]),
-            results=[_result(entry) for entry in _list(content["tasks"])],
-        )
-    except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
+        audit = _AUDIT.validate_json(path.read_bytes(), strict=True)
+    except (OSError, ValidationError) as error:
         raise AuditError(
-            f"{path} is no {RESULT} of video-reasoning, or is damaged ({_why(error)}); judge the "
-            f"audit again with `video-reasoning audit --judge-only --out {path.parent}`."
+            f"{path} is not an {RESULT} of video-reasoning, or is damaged ({reason(error)}); judge "
+            f"the audit again with `video-reasoning audit --judge-only --out {path.parent}`."
         ) from error
+    return replace(audit, file=path)
 
 
-def read_listed(folder: Path, most: int) -> tuple[dict[str, list[Listed]], dict[str, int], int]:
-    """The questions that an audit lists, those with the most against them first.
+def write_findings(path: Path, findings: Iterable[Finding]) -> None:
+    """Write the questions to look at, one a line."""
+    lines = (_FINDING.dump_python(found, mode="json", by_alias=True) for found in findings)
+    write_text(path, "".join(json.dumps(line, ensure_ascii=False) + "\n" for line in lines))
+
+
+def read_findings(folder: Path, most: int) -> tuple[dict[str, list[Finding]], dict[str, int], int]:
+    """Read the questions to look at, those with the most against them first.
 
     Args:
-        folder: the audit's.
-        most: how many of each task are kept.
+        folder: The audit's.
+        most: How many of each task are kept.
 
     Returns:
         Task -> its first questions, task -> how many it has, and the number of unusable lines.
-        Nothing where there is no list.
+        Nothing if there is no list.
     """
-    kept: dict[str, list[Listed]] = {}
-    counts: dict[str, int] = {}
+    kept: dict[str, list[Finding]] = {}
+    counts: Counter[str] = Counter()
     odd = 0
-    try:
-        for line in _lines(folder / QUESTIONS):
+    with contextlib.suppress(OSError), (folder / QUESTIONS).open("rb") as file:
+        for line in filter(bytes.strip, file):
             try:
-                listed = _listed(json.loads(line))
-            except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
+                found = _FINDING.validate_json(line, strict=True)
+            except ValidationError:
                 odd += 1
                 continue
-            counts[listed.task] = counts.get(listed.task, 0) + 1
-            of_task = kept.setdefault(listed.task, [])
+            counts[found.task] += 1
+            of_task = kept.setdefault(found.task, [])
             if len(of_task) < most:
-                of_task.append(listed)
-    except OSError:
-        return kept, counts, odd
+                of_task.append(found)
     return kept, counts, odd
-
-
-def _lines(path: Path) -> Iterator[bytes]:
-    with path.open("rb") as file:
-        yield from (line for line in file if line.strip())
-
-
-def _listed(content: Any) -> Listed:
-    return Listed(
-        task=_text(content["task"]),
-        id=_text(content["id"]),
-        row=_count(content["row"]) if content.get("row") is not None else -1,
-        source=_text(content.get("source") or ""),
-        shape=_text(content.get("shape") or ""),
-        prompt=_text(content.get("prompt") or ""),
-        target=_text(content.get("target") or ""),
-        reasons=_texts(content["reasons"]),
-        wrong_in_order=content.get("wrong_with_frames_in_order") is True,
-        scores={
-            _text(name): None if value is None else _real(value)
-            for name, value in content["scores"].items()
-        },
-        responses={_text(name): _text(value) for name, value in content["responses"].items()},
-    )
-
-
-def _result(content: Any) -> AuditResult:
-    def counts(name: str) -> dict[str, int]:
-        return {_text(key): _count(value) for key, value in content.get(name, {}).items()}
-
-    def estimates(name: str) -> dict[str, Estimate]:
-        return {_text(key): _estimate(value) for key, value in content.get(name, {}).items()}
-
-    return AuditResult(
-        name=_text(content["name"]),
-        tasks=tuple(_texts(content["tasks"])),
-        metric=_text(content.get("metric") or ""),
-        rule=_text(content.get("rule") or ""),
-        own={
-            _text(key): None if value is None else _real(value)
-            for key, value in content.get("own", {}).items()
-        },
-        accuracies=estimates("accuracies"),
-        ratios=estimates("ratios"),
-        paired=estimates("paired"),
-        chance=_open(content.get("chance")),
-        n=_count(content.get("items", 0)),
-        asked=counts("asked"),
-        missing=counts("missing"),
-        unparsed=counts("unparsed"),
-        unscored=counts("unscored"),
-        left_out=_count(content.get("left_out", 0)),
-        shapes=counts("shapes"),
-        verdict=_texts(content.get("verdict", [])),
-        notes=_texts(content.get("notes", [])),
-        refused=_text(content.get("refused") or ""),
-    )
-
-
-def _estimate(content: Any) -> Estimate:
-    return Estimate(
-        _open(content["value"]),
-        _open(content["low"]),
-        _open(content["high"]),
-        _real(content["level"]),
-        _count(content["items"]),
-        _count(content["videos"]),
-    )
-
-
-def _open(value: Any) -> float:
-    """A number as an estimate's JSON has it: null for NaN, "infinity" for an open end."""
-    if value is None:
-        return math.nan
-    return math.inf if value == "infinity" else _real(value)
-
-
-def _real(value: Any) -> float:
-    if isinstance(value, bool) or not isinstance(value, (int, float)):
-        raise TypeError(f"{_short(value)} where a number belongs")
-    return float(value)
-
-
-def _count(value: Any) -> int:
-    if isinstance(value, bool) or not isinstance(value, int) or value < 0:
-        raise TypeError(f"{_short(value)} where a count belongs")
-    return value
-
-
-def _text(value: Any) -> str:
-    if not isinstance(value, str):
-        raise TypeError(f"{_short(value)} where a text belongs")
-    return value
-
-
-def _texts(value: Any) -> list[str]:
-    return [_text(entry) for entry in _list(value)]
-
-
-def _list(value: Any) -> list[Any]:
-    if not isinstance(value, list):
-        raise TypeError(f"{_short(value)} where a list belongs")
-    return value
-
-
-def _short(value: Any) -> str:
-    text = "".join(islice(repr(value), 60))
-    return text if len(text) < 60 else f"{text}..."
-
-
-def _why(error: Exception) -> str:
-    if isinstance(error, KeyError):
-        return f"it has no {error}"
-    if isinstance(error, RecursionError):
-        return "it is nested without end"
-    return str(error)

@@ -1,19 +1,23 @@
-"""An audit from beginning to end: derive, evaluate, judge, write."""
+"""An audit from beginning to end: derive the tasks, run them, evaluate the logs, write files."""
 
 from __future__ import annotations
 
-import json
 import os
 import shlex
+import sys
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Annotated
 
 from loguru import logger
+from pydantic import BeforeValidator, NonNegativeInt, TypeAdapter, ValidationError
 
 from video_reasoning.tasks import registry, store
+from video_reasoning.tasks.audit.files import write_text
 from video_reasoning.tasks.audit.plan import FILE, AuditedTask, Plan, read_plan
-from video_reasoning.tasks.audit.variants import DEFAULT, FRAMES, AuditError, parse_all
+from video_reasoning.tasks.audit.schemas import OptionShape
+from video_reasoning.tasks.audit.variants import AuditError, parse_all
 from video_reasoning.tasks.errors import StoreError
 from video_reasoning.tasks.store.picks import PicksError, read_installed
 
@@ -25,51 +29,54 @@ TASKS = "tasks"
 RUNS = "runs"
 """Folder of the evaluation's logs in an audit's folder."""
 
-_RESERVED = (
-    "--tasks",
-    "--model",
-    "--model_args",
-    "--limit",
-    "--include_path",
-    "--output_path",
-    "--offset",
-)
+_RESERVED = ("tasks", "model", "model_args", "limit", "include_path", "output_path", "offset")
 
 
 @dataclass(frozen=True)
 class Request:
     """What the user asks for; see ``video-reasoning audit --help``."""
 
-    tasks: tuple[str, ...] = ()
-    model: str = ""
-    model_args: str = ""
-    frames: int = FRAMES
-    conditions: tuple[str, ...] = DEFAULT
-    limit: int | None = None
-    include_path: tuple[Path, ...] = ()
-    out: Path = Path("audit")
-    picks: Path | None = None
-    metric: str = ""
-    option_fields: tuple[str, ...] = ()
-    seed: int = 0
-    level: float = 0.95
-    export_filtered: Path | None = None
-    derive_only: bool = False
-    judge_only: bool = False
-    report: bool = True
-    more: tuple[str, ...] = ()
+    tasks: tuple[str, ...]
+    model: str
+    model_args: str
+    frames: int
+    conditions: tuple[str, ...]
+    limit: int | None
+    include_path: tuple[Path, ...]
+    out: Path
+    picks: Path | None
+    metric: str
+    option_fields: tuple[str, ...]
+    seed: int
+    level: float
+    export_filtered: Path | None
+    derive_only: bool
+    judge_only: bool
+    report: bool
+    more: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class _Pick:
+    """One line of a file of picks."""
+
+    id: Annotated[str, BeforeValidator(str)]
+    frame: NonNegativeInt
+
+
+_PICK = TypeAdapter(_Pick)
 
 
 def run_audit(request: Request) -> int:
-    """Runs an audit.
+    """Run an audit.
 
     Returns:
-        The exit code: 0, or the evaluation's own where it failed.
+        The exit code: 0, or that of the harness if its evaluation failed.
 
     Raises:
-        AuditError: if the request cannot be carried out.
-        StoreError: if data of our own tasks is missing.
-        LogError: if the evaluation's logs cannot be read.
+        AuditError: If the request cannot be carried out.
+        StoreError: If data of our own tasks is missing.
+        LogError: If the evaluation's logs cannot be read.
     """
     if not 0 < request.level < 1:
         raise AuditError(
@@ -78,7 +85,7 @@ def run_audit(request: Request) -> int:
     folder = request.out.absolute()
     tasks_folder = folder / TASKS
     if request.judge_only:
-        _judge(request, read_plan(tasks_folder / FILE), folder)
+        _evaluate(request, read_plan(tasks_folder / FILE), folder)
         return 0
     plan = _plan(request)
     from video_reasoning.tasks.audit.derive import derive
@@ -96,35 +103,35 @@ def run_audit(request: Request) -> int:
     from video_reasoning.tasks import launcher
 
     code = launcher.main(arguments)
+    if os.environ.get("RANK", "0") != "0":
+        return code  # one process of several reports
     if code:
-        _tell(
-            f"The evaluation failed (exit code {code}); nothing was judged. The generated tasks "
-            f"are in {tasks_folder}."
+        print(
+            f"video-reasoning: The evaluation failed (exit code {code}); nothing was judged. The "
+            f"generated tasks are in {tasks_folder}.",
+            file=sys.stderr,
         )
         return code
-    if _is_first():
-        _judge(request, plan, folder)
+    _evaluate(request, plan, folder)
     return 0
 
 
 def _plan(request: Request) -> Plan:
-    """What is asked, from the request, the harness's tasks and the picks."""
+    """Return what is asked, from the request, the harness's tasks and the picks."""
     if not request.tasks or not request.model:
         absent = "--tasks" if not request.tasks else "--model"
         raise AuditError(
             f"{absent} is missing; for example: video-reasoning audit --tasks mvbench --model "
             "llava_vid --model_args pretrained=...,max_frames_num=16"
         )
-    reserved = [word.partition("=")[0] for word in request.more]
-    given = [name for name in _RESERVED if name in reserved]
-    if given:
-        raise AuditError(f"{given[0]} is given twice, or is the audit's own to set.")
+    words = [word.partition("=")[0] for word in request.more]
+    for name in _RESERVED:
+        if f"--{name}" in words:
+            raise AuditError(f"--{name} is given twice, or is the audit's own to set.")
     for path in request.include_path:
         if not path.is_dir():
             raise AuditError(f"--include_path {path} is not a folder; no task is read from it.")
     variants = parse_all(request.conditions, request.frames, request.seed)
-    from video_reasoning.tasks.audit.schemas import OptionShape
-
     for text in request.option_fields:
         OptionShape.parse(text)
     given_picks = _read_picks(request.picks) if request.picks else None
@@ -135,7 +142,7 @@ def _plan(request: Request) -> Plan:
 
     tasks, refused = find_tasks(request.tasks, request.include_path)
     return Plan(
-        variants=tuple(variants),
+        conditions=tuple(variant.name for variant in variants),
         tasks=tuple(_with_picks(task, given_picks) for task in tasks),
         clips=store.home() / "audit" / "clips",
         frames=request.frames,
@@ -147,11 +154,9 @@ def _plan(request: Request) -> Plan:
 
 
 def _with_picks(task: AuditedTask, given: Mapping[str, int] | None) -> AuditedTask:
-    """The task with its picks: the user's, or those that the store has for a task of ours."""
-    from dataclasses import replace
-
+    """Return the task with the user's picks, or with those that the store has for it."""
     if given is not None:
-        return replace(task, picks=given, annotators=("--picks",))
+        return replace(task, picks=given)
     ours = registry.our_tasks().get(task.name)
     if ours is None or not ours.needs:
         return task
@@ -160,18 +165,14 @@ def _with_picks(task: AuditedTask, given: Mapping[str, int] | None) -> AuditedTa
     except PicksError as error:
         logger.warning(str(error))
         return task
-    return replace(
-        task,
-        picks={name: pick.frame for name, pick in picks.items()},
-        annotators=tuple(dict.fromkeys(pick.annotator for pick in picks.values())),
-    )
+    return replace(task, picks={name: pick.frame for name, pick in picks.items()})
 
 
 def _read_picks(path: Path) -> dict[str, int]:
-    """The picks of a file: lines of JSON with ``id`` and ``frame``.
+    """Read a file of picks: lines of JSON with ``id`` and ``frame``.
 
     Raises:
-        AuditError: if it cannot be read.
+        AuditError: If it cannot be read.
     """
     picks: dict[str, int] = {}
     try:
@@ -182,22 +183,19 @@ def _read_picks(path: Path) -> dict[str, int]:
         if not line.strip():
             continue
         try:
-            entry = json.loads(line)
-            name, frame = str(entry["id"]), entry["frame"]
-        except (ValueError, KeyError, TypeError, RecursionError):
-            name, frame = "", None
-        if not name or type(frame) is not int or frame < 0:
+            pick = _PICK.validate_json(line, strict=True)
+        except ValidationError:
             raise AuditError(
-                f'Line {number} of {path} is no pick; a line reads {{"id": "q1", "frame": 12}}.'
-            )
-        picks[name] = frame
+                f'Line {number} of {path} is not a pick; a line reads {{"id": "q1", "frame": 12}}.'
+            ) from None
+        picks[pick.id] = pick.frame
     if not picks:
-        raise AuditError(f"The picks {path} hold no line.")
+        raise AuditError(f"The file of picks {path} is empty.")
     return picks
 
 
 def _arguments(request: Request, plan: Plan, folder: Path) -> list[str]:
-    """The command line for the harness."""
+    """Return the command line for the harness."""
     names = [task.variant_name(variant) for task in plan.tasks for variant in plan.asked(task)]
     arguments = ["--model", request.model]
     if request.model_args:
@@ -209,51 +207,36 @@ def _arguments(request: Request, plan: Plan, folder: Path) -> list[str]:
     return [*arguments, *request.more]
 
 
-def _judge(request: Request, plan: Plan, folder: Path) -> None:
-    """Judges the newest run, prints the audit and writes its files."""
+def _evaluate(request: Request, plan: Plan, folder: Path) -> None:
+    """Evaluate the newest run, print the audit and write its files."""
     from rich.console import Console
 
-    from video_reasoning.tasks.audit.evaluate import judge
-    from video_reasoning.tasks.audit.findings import findings, survivors, write_ids
-    from video_reasoning.tasks.audit.output import render, write
+    from video_reasoning.tasks.audit.evaluate import evaluate
+    from video_reasoning.tasks.audit.findings import find_questions, survivors, write_ids
+    from video_reasoning.tasks.audit.output import markdown, render
+    from video_reasoning.tasks.audit.result import QUESTIONS, RESULT, write_audit, write_findings
 
-    run, results = judge(
+    audit = evaluate(
         plan, folder / TASKS, folder / RUNS, metric=request.metric, level=request.level
     )
-    found = findings(plan, results)
-    write(folder, plan, run, results, found)
+    findings = find_questions(plan, audit.results)
+    write_audit(folder / RESULT, audit)
+    write_findings(folder / QUESTIONS, findings)
+    write_text(folder / "audit.md", markdown(audit, findings))
     print()
-    Console(soft_wrap=True).print(render(plan, run, results))
+    Console(soft_wrap=True).print(render(audit))
     if request.export_filtered is not None:
-        kept = survivors(plan, results)
+        kept = survivors(plan, audit.results)
         write_ids(request.export_filtered, kept)
         count = sum(len(names) for names in kept.values())
-        asked = sum(len(result.items) for result in results if len(result.tasks) == 1)
+        asked = sum(len(result.questions) for result in audit.results if len(result.tasks) == 1)
         print(f"{count:,} of {asked:,} questions survive; their ids: {request.export_filtered}")
     if request.report:
-        _write_report(folder)
+        from video_reasoning.tasks.report.build import build
+        from video_reasoning.tasks.report.page import page
+
+        write_text(folder / "report.html", page(build([folder])))
     print(
-        f"Numbers and verdict: {folder / 'audit.md'}; {len(found):,} questions to look at: "
-        f"{folder / 'questions.jsonl'}"
+        f"Numbers and verdict: {folder / 'audit.md'}; {len(findings):,} questions to look at: "
+        f"{folder / QUESTIONS}"
     )
-
-
-def _write_report(folder: Path) -> None:
-    from video_reasoning.preprocessing.files import atomic_path
-    from video_reasoning.tasks.report.build import build
-    from video_reasoning.tasks.report.page import page
-
-    text = page(build([folder]))
-    with atomic_path(folder / "report.html") as temporary:
-        temporary.write_text(text, encoding="utf-8", newline="\n")
-
-
-def _is_first() -> bool:
-    return os.environ.get("RANK", "0") == "0"
-
-
-def _tell(sentence: str) -> None:
-    if _is_first():
-        import sys
-
-        print(f"video-reasoning: {sentence}", file=sys.stderr)

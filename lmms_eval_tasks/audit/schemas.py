@@ -1,7 +1,7 @@
-"""What a task's document says of itself, whatever its schema: id, video, options and answer.
+"""What a task's document says, whatever its columns are called: id, video, options and answer.
 
-Tasks of the harness name their columns as their datasets do. The tables here say under which
-names the same things stand; what they do not know is told with ``--option-fields``.
+Tasks of the harness name their columns as their datasets do. The tables here list the names that
+are known; ``--option-fields`` gives those that are not.
 """
 
 from __future__ import annotations
@@ -17,84 +17,42 @@ from typing import Any
 from video_reasoning.preprocessing.sampling import shuffled
 from video_reasoning.tasks.audit.variants import AuditError
 
-__all__ = ["OptionShape", "Question", "document_key", "find_shape", "item_id", "video_name"]
+__all__ = ["OptionShape", "Options", "document_key", "find_shape", "item_id", "video_name"]
 
 Document = Mapping[str, Any]
 
-_ID_FIELDS = (
-    "id",
-    "question_id",
-    "questionID",
-    "questionId",
-    "qid",
-    "uid",
-    "q_uid",
-    "key",
-    "question_idx",
-    "index",
-    "idx",
-)
-"""Columns that name a question, the surest first. Case and blanks do not count here and below."""
+_ID_FIELDS = ("id", "questionid", "qid", "uid", "quid", "key", "questionidx", "index", "idx")
+"""Columns that name a question, the surest first.
+
+Here and below case, blanks and underscores do not count: ``Question ID`` is ``questionid``.
+"""
 
 _VIDEO_FIELDS = (
-    "video",
-    "video_id",
-    "videoID",
-    "video_name",
-    "video_path",
-    "video_idx",
-    "video_uid",
-    "video_file",
-    "vid",
-    "clip_id",
-    "clip",
-    "clip_uid",
-    "scene_name",
-    "scene_id",
-    "file_name",
-    "path",
-    "clip_path",
-    "media_path",
+    *(f"video{end}" for end in ("", "id", "name", "path", "idx", "uid", "file")),
+    *("vid", "clipid", "clip", "clipuid", "scenename", "sceneid"),
+    *("filename", "path", "clippath", "mediapath"),
 )
 """Columns that name a video; questions about one video are drawn together."""
 
 _OPTION_COLUMNS: tuple[tuple[str, ...], ...] = (
-    ("options",),
-    ("candidates",),
-    ("choices",),
-    ("option",),
-    ("mc_options",),
-    ("answer_choices",),
-    ("answers",),
+    *((name,) for name in ("options", "candidates", "choices", "option", "mcoptions")),
+    *((name,) for name in ("answerchoices", "answers")),
     *(
         tuple(f"{stem}{name}" for name in names)
-        for names in ("ABCDE", "ABCD", "abcde", "abcd", "01234", "0123", "12345", "1234")
-        for stem in ("a", "option", "option_", "choice", "choice_", "answer_choice_", "")
-        if stem not in ("", "a") or names[0] in ("A" if stem == "" else "01")
+        for names in ("abcde", "abcd", "01234", "0123", "12345", "1234")
+        for stem in ("" if names[0] == "a" else "a", "option", "choice", "answerchoice")
     ),
 )
-"""Columns that hold options: one with a list of them, or one for each; the surest first."""
+"""Columns with options: one with a list of them, or one for each; the surest first."""
 
 _QUESTION_COLUMNS = ("question", "prompt", "input", "text")
 """Columns whose text may list the options line by line."""
 
 _ANSWER_COLUMNS = (
     "answer",
-    "correct_answer",
-    "correct_choice",
-    "correct_option",
-    "correct_idx",
-    "correct",
-    "answer_idx",
-    "answer_index",
-    "answer_id",
-    "answer_letter",
-    "answer_text",
-    "label",
-    "target",
-    "truth",
-    "gt",
-    "ground_truth",
+    *(f"correct{end}" for end in ("answer", "choice", "option", "idx", "")),
+    *(f"answer{end}" for end in ("idx", "index", "id", "letter", "text")),
+    *("label", "target", "truth", "gt", "groundtruth"),
 )
 """Columns that may say which option is right."""
 
@@ -115,7 +73,7 @@ _REFERS = re.compile(
 """Options that name others by their letters, such as "both A and B", fit no other order."""
 
 _ABSENT = ("", "n/a", "nan")
-"""What stands in a column of an option that a question does not have."""
+"""Content of an option's column for a question that does not have that option."""
 
 _READINGS = ("text", "letter", "number")
 """How an answer may name an option; columns are tried in this order."""
@@ -127,17 +85,17 @@ _ENOUGH = 0.5
 
 
 def item_id(document: Document) -> str:
-    """The question's id in its dataset, else a name made of what the document says.
+    """Return the question's id in its dataset, else a name made from what the document says.
 
-    The same on every process and machine; nothing of it depends on the place in the dataset.
+    It is the same on every process and machine; it does not depend on the place in the dataset.
     """
     return _named(document, _ID_FIELDS) or document_key(document)
 
 
 def document_key(document: Document) -> str:
-    """A name made of all that a document says, apart from pictures, sound and video.
+    """Return a name made from all that a document says, except pictures, sound and video.
 
-    Ids repeat in some datasets; this repeats only where whole documents do.
+    Ids repeat in some datasets; this repeats only if whole documents do.
     """
     # The harness scores documents without their pictures, so those cannot be part of the name.
     said = {
@@ -156,41 +114,36 @@ def _is_plain(value: object) -> bool:
 
 
 def video_name(document: Document) -> str:
-    """The video that a document is about, or the empty text where no known column names one."""
+    """Return the video that a document is about, or "" if no known column names one."""
     return _named(document, _VIDEO_FIELDS)
 
 
 def _named(document: Document, fields: Sequence[str]) -> str:
-    """The value of the first of some columns that holds a name."""
+    """Return the value of the first of some columns that contains a name."""
     columns = _columns(document)
     for name in fields:
-        value = document.get(columns.get(_folded(name), name))
+        value = document.get(columns.get(name, name))
         if isinstance(value, (str, int)) and not isinstance(value, bool) and str(value).strip():
             return str(value)
     return ""
 
 
-def _folded(name: str) -> str:
-    """A column's name without case and blanks: "Correct Answer" is correct_answer."""
-    return str(name).strip().lower().replace(" ", "_")
-
-
 def _columns(names: Iterable[str]) -> dict[str, str]:
-    """Folded name -> the column, the first of several."""
+    """Return the names without case, blanks and underscores -> the column, the first of several."""
     columns: dict[str, str] = {}
     for name in names:
-        columns.setdefault(_folded(name), name)
+        columns.setdefault(re.sub(r"[\s_]", "", str(name)).lower(), name)
     return columns
 
 
 @dataclass(frozen=True)
-class Question:
+class Options:
     """The options of one document.
 
     Attributes:
-        texts: the options without their labels.
-        labels: what stands before each, such as ``A. `` or ``(B) ``; it stays in its place.
-        right: place of the right option, from 0.
+        texts: The options without their labels.
+        labels: What is before each, such as ``A. `` or ``(B) ``; it stays in its place.
+        right: Place of the right option, from 0.
     """
 
     texts: tuple[str, ...]
@@ -198,17 +151,17 @@ class Question:
     right: int
 
     def order(self, key: str, number: int, seed: int) -> list[int] | None:
-        """Another order: for each place, the option that comes there.
+        """Draw another order: for each place, the option that comes there.
 
         Options such as "none of the above" stay where they are.
 
         Args:
-            key: the question's id.
-            number: which other order, from 1.
-            seed: seed of the draw.
+            key: What the draw depends on.
+            number: Which other order, from 1.
+            seed: Seed of the draw.
 
         Returns:
-            None where fewer than two options can move, or one names others by their letters.
+            None if fewer than two options can move, or one names others by their letters.
         """
         if any(_REFERS.search(text) for text in self.texts):
             return None
@@ -224,16 +177,16 @@ class Question:
 
 @dataclass(frozen=True)
 class OptionShape:
-    """Where documents hold their options and which is right.
+    """Where documents have their options and the right answer.
 
     Attributes:
-        options: the column with the list of options, or several columns with one option each.
-            Empty where the options are lines of the question.
-        answers: columns with the right one: its text, its letter, or its number.
-        first: for an answer that is a number, the number of the first option: 0 or 1.
-        question: the column of which options are lines; empty where it lists none.
-        readings: for each of `answers` how it names the option: ``text``, ``letter`` or
-            ``number``; empty where each document may do it in its way, a text before all.
+        options: The column with the list of options, or several columns with one option each.
+            Empty if the options are lines of the question.
+        answers: Columns with the right one: its text, its letter, or its number.
+        first: For an answer that is a number, the number of the first option: 0 or 1.
+        question: The column whose lines list the options; empty if none does.
+        readings: How each of `answers` names the option: ``text``, ``letter`` or ``number``;
+            empty if each document may do it in its own way, a text before all.
     """
 
     options: tuple[str, ...]
@@ -244,15 +197,13 @@ class OptionShape:
 
     @classmethod
     def parse(cls, text: str) -> OptionShape:
-        """Reads ``options=COLUMN,answer=COLUMN``; several columns are joined by ``+``.
+        """Read ``options=COLUMN,answer=COLUMN``; several columns are joined by ``+``.
 
         Raises:
-            AuditError: if the text is not of that form.
+            AuditError: If the text is not of that form.
         """
-        pairs = {
-            name.strip(): value.strip()
-            for name, _, value in (part.partition("=") for part in text.split(","))
-        }
+        parts = (part.partition("=") for part in text.split(","))
+        pairs = {name.strip(): value.strip() for name, _, value in parts}
         options = tuple(filter(None, pairs.pop("options", "").split("+")))
         answers = tuple(filter(None, pairs.pop("answer", "").split("+")))
         question, first = pairs.pop("question", ""), pairs.pop("first", "0")
@@ -264,160 +215,128 @@ class OptionShape:
             )
         return cls(options, answers, int(first), question)
 
-    def __str__(self) -> str:
-        parts = {
-            "options": "+".join(self.options),
-            "question": self.question,
-            "answer": "+".join(self.answers),
-            "first": str(self.first or ""),
-        }
-        return ",".join(f"{name}={value}" for name, value in parts.items() if value)
-
     @property
     def columns(self) -> tuple[str, ...]:
         """The columns that are read."""
         asked = (self.question,) if self.question else ()
         return tuple(dict.fromkeys((*self.options, *asked, *self.answers)))
 
-    def read(self, document: Document) -> Question | None:
-        """The document's options, or None where it has none of this shape."""
-        listed = self._listed(document)
-        if listed is None or len(listed) < 2:
+    def read(self, document: Document) -> Options | None:
+        """Read the document's options; None if it has none of this shape."""
+        raw = self._raw(document)
+        if len(raw) < 2 or not all(isinstance(option, (str, int, float)) for option in raw):
             return None
-        labels, texts = _split_labels(listed)
+        labels, texts = _split_labels([str(option) for option in raw])
         if len(set(texts)) < len(texts) or not all(texts):
-            return None  # which of two equal options is right cannot be told
+            return None  # of two equal options either may be right
         if self.options and self.question:
             lines = _option_lines(str(document.get(self.question) or ""))
-            if lines and len(lines) != len(listed):
+            if lines and len(lines) != len(raw):
                 return None
-        numbers = any(isinstance(option, int) for option in self._raw(document))
         places = {
-            self._place(document.get(name), numbers, listed, texts, reading)
+            self._named(document.get(name), raw, labels, texts, reading)[0]
             for name, reading in self._read_as()
         }
-        if len(places) != 1 or None in places:
-            return None
-        return Question(texts, labels, int(places.pop() or 0))
+        right = places.pop() if len(places) == 1 else None
+        return None if right is None else Options(texts, labels, right)
+
+    def reorder(self, document: Document, order: Sequence[int]) -> dict[str, Any]:
+        """Return the columns that change if the options are put in another order.
+
+        Args:
+            document: A document of this shape.
+            order: For each place, the option that comes there.
+
+        Raises:
+            ValueError: If the document is not of this shape.
+        """
+        options, raw = self.read(document), self._raw(document)
+        if options is None:
+            raise ValueError("the document has no options of this shape")
+        moved = [
+            label + options.texts[option]
+            for label, option in zip(options.labels, order, strict=True)
+        ]
+        values = moved if any(options.labels) else [raw[option] for option in order]
+        changed: dict[str, Any] = dict(zip(self.options, values, strict=False))
+        if len(self.options) == 1:
+            changed = {self.options[0]: _as_stored(document[self.options[0]], values)}
+        if self.question:
+            lines = str(document[self.question]).split("\n")
+            for place, number in enumerate(_option_lines("\n".join(lines))):
+                lines[number] = _split_label(lines[number])[0] + options.texts[order[place]]
+            changed[self.question] = "\n".join(lines)
+        right = list(order).index(options.right)
+        for name, reading in self._read_as():
+            value = document[name]
+            _, how = self._named(value, raw, options.labels, options.texts, reading)
+            changed[name] = self._answer(value, how, moved[right].strip(), right)
+        return changed
 
     def _read_as(self) -> list[tuple[str, str]]:
-        """The answer columns, each with how it is read."""
+        """Return the answer columns, each with how it is read."""
         readings = self.readings or ("",) * len(self.answers)
         return list(zip(self.answers, readings, strict=True))
 
-    def reorder(self, document: Document, order: Sequence[int]) -> dict[str, Any]:
-        """The columns that change when the options stand in another order.
-
-        Args:
-            document: a document of this shape.
-            order: for each place, the option that comes there.
-
-        Raises:
-            ValueError: if the document is not of this shape.
-        """
-        question = self.read(document)
-        listed = self._listed(document)
-        if question is None or listed is None:
-            raise ValueError("the document has no options of this shape")
-        moved = [
-            label + question.texts[option]
-            for label, option in zip(question.labels, order, strict=True)
-        ]
-        right = list(order).index(question.right)
-        changed: dict[str, Any] = {}
-        raw = self._raw(document)
-        values = moved if any(question.labels) else [raw[option] for option in order if raw]
-        if len(self.options) == 1:
-            stored = document[self.options[0]]
-            changed[self.options[0]] = _as_stored(stored, values) if stored else values
-        else:
-            changed.update(zip(self.options, values, strict=False))
-        if self.question:
-            text = str(document[self.question])
-            lines = text.split("\n")
-            for place, number in enumerate(_option_lines(text)):
-                lines[number] = _split_label(lines[number])[0] + question.texts[order[place]]
-            changed[self.question] = "\n".join(lines)
-        for name, reading in self._read_as():
-            changed[name] = self._answer(document, name, reading, listed, question, moved, right)
-        return changed
-
-    def _listed(self, document: Document) -> list[str] | None:
-        """The options as the document prints them."""
+    def _raw(self, document: Document) -> list[Any]:
+        """Return the options as the document has them."""
         if not self.options:
             lines = str(document.get(self.question) or "").split("\n")
             return [lines[number] for number in _option_lines("\n".join(lines))]
-        listed = self._raw(document)
-        if not all(isinstance(option, (str, int, float)) for option in listed):
-            return None
-        return [str(option) for option in listed]
-
-    def _raw(self, document: Document) -> list[Any]:
-        """The options of a list or of a column each, as they are; empty for lines of a text."""
         if len(self.options) == 1:
             listed = document.get(self.options[0])
-            if isinstance(listed, str):
-                listed = _literal(listed)
+            listed = _literal(listed) if isinstance(listed, str) else listed
             return list(listed) if isinstance(listed, (list, tuple)) else []
         each = [document.get(name) for name in self.options]
         while each and (each[-1] is None or str(each[-1]).strip().lower() in _ABSENT):
             each.pop()  # a question with fewer options than there are columns
         return each
 
-    def _place(
+    def _named(
         self,
         value: Any,
-        numbers: bool,
-        listed: Sequence[str],
+        raw: Sequence[Any],
+        labels: Sequence[str],
         texts: Sequence[str],
-        reading: str = "",
-    ) -> int | None:
-        """The place of the option that an answer names, from 0.
+        reading: str,
+    ) -> tuple[int | None, str]:
+        """Return the place of the option that an answer names, from 0, and how it names it.
 
         Args:
-            value: the answer.
-            numbers: whether the options are numbers, so that a number is one of them.
-            listed: the options as the document prints them.
-            texts: the options without labels.
-            reading: how the answer names the option; empty for any way.
+            value: The answer.
+            raw: The options as the document has them.
+            labels: Their labels.
+            texts: The options without labels.
+            reading: How the answer names the option; empty for any way.
         """
         if isinstance(value, bool) or value is None:
-            return None
+            return None, ""
         text = str(value).strip()
-        if reading in ("", "text"):
-            for options in (listed, texts) if isinstance(value, str) or numbers else ():
-                stripped = [option.strip() for option in options]
-                if text in stripped:
-                    return stripped.index(text)
-        number = -1
+        # A number is an option only among options that are numbers.
+        if reading in ("", "text") and (
+            isinstance(value, str) or any(isinstance(option, int) for option in raw)
+        ):
+            printed = [(label + text).strip() for label, text in zip(labels, texts, strict=True)]
+            for how, options in (("printed", printed), ("text", [t.strip() for t in texts])):
+                if text in options:
+                    return options.index(text), how if any(labels) else "text"
+        number, how = -1, ""
         if reading in ("", "letter") and (match := _LETTER.fullmatch(text)):
-            number = ord(match[1].upper()) - ord("A")
+            number, how = ord(match[1].upper()) - ord("A"), "letter"
         elif reading in ("", "number") and re.fullmatch(r"[0-9]{1,2}(\.0)?", text):
-            number = int(float(text)) - self.first
-        return number if 0 <= number < len(listed) else None
+            number, how = int(float(text)) - self.first, "number"
+        return (number, how) if 0 <= number < len(texts) else (None, "")
 
-    def _answer(
-        self,
-        document: Document,
-        name: str,
-        reading: str,
-        listed: Sequence[str],
-        question: Question,
-        moved: Sequence[str],
-        right: int,
-    ) -> Any:
-        """The answer in the form that it had."""
-        value = document[name]
-        text = str(value).strip()
-        numbers = any(isinstance(option, int) for option in self._raw(document))
-        if reading in ("", "text") and (isinstance(value, str) or numbers):
-            if text in [option.strip() for option in question.texts]:
-                return value
-            if text in [option.strip() for option in listed]:
-                return moved[right].strip()
-        if reading in ("", "letter") and (match := _LETTER.fullmatch(text)):
-            letter = chr(ord("A" if match[1].isupper() else "a") + right)
-            return str(value).replace(match[1], letter, 1)
+    def _answer(self, value: Any, how: str, printed: str, right: int) -> Any:
+        """Return the answer for a right option at another place, in the form that it had."""
+        if how == "text":
+            return value
+        if how == "printed":
+            return printed
+        if how == "letter":
+            match = _LETTER.fullmatch(str(value).strip())
+            letter = match[1] if match else ""
+            return str(value).replace(letter, chr(ord("A" if letter.isupper() else "a") + right), 1)
         number = right + self.first
         return str(number) if isinstance(value, str) else type(value)(number)
 
@@ -425,14 +344,14 @@ class OptionShape:
 def find_shape(
     documents: Sequence[Document], declared: Iterable[OptionShape] = ()
 ) -> OptionShape | None:
-    """The shape that fits most of some documents.
+    """Find the shape that fits most of some documents.
 
     Args:
-        documents: documents of one task.
-        declared: shapes to try first, as the user declared them.
+        documents: Documents of one task.
+        declared: Shapes to try first, as the user declared them.
 
     Returns:
-        The shape, with every answer column that agrees; None where none fits half of them.
+        The shape, with every answer column that agrees; None if none fits half of them.
     """
     if not documents:
         return None
@@ -453,7 +372,7 @@ def find_shape(
         for answer in answers:
             if answer in place.options:
                 continue
-            # A second column counts where it never contradicts the first.
+            # A second column counts if it never contradicts the first.
             tries = [
                 replace(
                     best,
@@ -484,7 +403,7 @@ def _reads(shape: OptionShape, documents: Sequence[Document]) -> int:
 
 
 def _with_lines(shape: OptionShape, documents: Sequence[Document]) -> OptionShape:
-    """Adds the column whose text repeats the listed options, which then has to change too."""
+    """Add the column whose text repeats the listed options, which then has to change too."""
     if not shape.options:
         return shape
     columns = _columns(name for document in documents for name in document)
@@ -495,14 +414,14 @@ def _with_lines(shape: OptionShape, documents: Sequence[Document]) -> OptionShap
                 break
             lines = text.split("\n")
             repeated = [_split_label(lines[number])[1].strip() for number in _option_lines(text)]
-            question = shape.read(document)
-            if question is not None and repeated == [text.strip() for text in question.texts]:
+            options = shape.read(document)
+            if options is not None and repeated == [text.strip() for text in options.texts]:
                 return replace(shape, question=name)
     return shape
 
 
 def _split_labels(options: Sequence[str]) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """Labels and texts of options; without labels where these do not count from A or 1 on."""
+    """Labels and texts of options; without labels if these do not count from A or 1 on."""
     labels, texts = zip(*(_split_label(option) for option in options), strict=True)
     for place, label in enumerate(labels):
         name = "".join(filter(str.isalnum, label)).upper()
@@ -512,13 +431,13 @@ def _split_labels(options: Sequence[str]) -> tuple[tuple[str, ...], tuple[str, .
 
 
 def _split_label(option: str) -> tuple[str, str]:
-    """An option's label, empty where it has none, and its text."""
+    """Return an option's label, empty if it has none, and its text."""
     match = _LABEL.match(option)
     return (match[0], option[match.end() :]) if match else ("", option)
 
 
 def _option_lines(text: str) -> list[int]:
-    """Numbers of the lines that list options, labelled in order from A or 1."""
+    """Numbers of the lines that list options, labeled in order from A or 1."""
     found: list[int] = []
     for number, line in enumerate(text.split("\n")):
         label = "".join(filter(str.isalnum, _split_label(line)[0])).upper()
@@ -528,7 +447,7 @@ def _option_lines(text: str) -> list[int]:
 
 
 def _as_stored(stored: Any, options: Sequence[Any]) -> Any:
-    """A list of options in the form in which the document holds it."""
+    """Return a list of options in the form that the document has."""
     if not isinstance(stored, str):
         return list(options)
     try:
@@ -539,7 +458,7 @@ def _as_stored(stored: Any, options: Sequence[Any]) -> Any:
 
 
 def _literal(text: str) -> Any:
-    """A list that is stored as text, as JSON or as Python prints it."""
+    """Return a list that is stored as text, as JSON or as Python prints it."""
     import ast
 
     for read in (json.loads, ast.literal_eval):

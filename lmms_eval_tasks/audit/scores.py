@@ -1,10 +1,10 @@
-"""Whether one item is right, as the task's own metric says.
+"""Whether one question is right, as the task's own metric says.
 
 A task's ``process_results`` returns a value per metric: a number, or a dict for the metric's
-aggregation. A number is the item's score; a dict is asked for the task's ``score_key`` and then
-for the names that tasks of the harness use. Where it has none of them, the metric's own
-aggregation is run over that one item: the accuracy over one item is whether it is right. What
-none of this can read is named, never guessed.
+aggregation. A number is the question's score; a dict is searched for the task's ``score_key`` and
+then for the names that tasks of the harness use. If it has none of them, the metric's own
+aggregation is run over that one question: the accuracy over one question is whether it is right.
+What none of this can read is described, never guessed.
 """
 
 from __future__ import annotations
@@ -23,36 +23,25 @@ from loguru import logger
 
 __all__ = ["ItemScore", "Metric", "read_scores"]
 
-SCORE_KEYS = (
-    "score",
-    "correct",
-    "is_correct",
-    "accuracy",
-    "acc",
-    "rating",
-    "hit",
+_SCORE_KEYS = (
+    *("score", "correct", "is_correct", "accuracy", "acc", "rating", "hit"),
     "MRA:.5:.95:.05",
 )
-"""Names of an item's score in a metric's dict, after the task's own ``score_key``."""
+"""Names of a question's score in a metric's dict, after the task's own ``score_key``."""
+
+_PAIRS = {
+    "pred": ("ground_truth", "gt", "answer", "target"),
+    "prediction": ("ground_truth", "answer"),
+    "pred_answer": ("answer", "gt_answer"),
+    "parsed_pred": ("answer",),
+    "pred_id": ("answer_id",),
+}
+"""Name of what was answered in a metric's dict -> names of what is right."""
 
 EQUALS = " equals "
-"""In the rule of a score that was found by comparing; it counts where the task's own agrees."""
+"""In the rule of a score that was found by comparing; it counts if the task's own number agrees."""
 
 _one_at_a_time = threading.Lock()
-
-PAIRS = (
-    ("pred", "ground_truth"),
-    ("pred", "gt"),
-    ("pred", "answer"),
-    ("pred", "target"),
-    ("prediction", "ground_truth"),
-    ("prediction", "answer"),
-    ("pred_answer", "answer"),
-    ("pred_answer", "gt_answer"),
-    ("parsed_pred", "answer"),
-    ("pred_id", "answer_id"),
-)
-"""Names under which a metric's dict holds what was answered and what is right."""
 
 
 @dataclass(frozen=True)
@@ -60,8 +49,8 @@ class Metric:
     """One metric of a task.
 
     Attributes:
-        name: as in ``metric_list`` and in what ``process_results`` returns.
-        aggregation: from the items' values to the metric; None where the harness names it.
+        name: As in ``metric_list`` and in what ``process_results`` returns.
+        aggregation: From the questions' values to the metric; None if the harness names it.
     """
 
     name: str
@@ -70,11 +59,11 @@ class Metric:
 
 @dataclass(frozen=True)
 class ItemScore:
-    """One metric's word on one item.
+    """What one metric says about one question.
 
     Attributes:
-        value: 0 or more, as the metric counts (1 or 100 for right); None where it says nothing.
-        rule: how it was read, or what was seen instead.
+        value: 0 or more, as the metric counts (1 or 100 for right); None if it says nothing.
+        rule: How it was read, or what was seen instead.
     """
 
     value: float | None
@@ -84,52 +73,51 @@ class ItemScore:
 def read_scores(
     returned: Mapping[str, Any], metrics: Sequence[Metric], score_key: str = "score"
 ) -> dict[str, ItemScore]:
-    """What each metric says of one item.
+    """Read what each metric says about one question.
 
     Args:
-        returned: what the task's ``process_results`` returned.
-        metrics: the task's metrics, in its order.
-        score_key: the task's name for an item's score.
+        returned: What the task's ``process_results`` returned.
+        metrics: The task's metrics, in its order.
+        score_key: The task's name for a question's score.
 
     Returns:
-        Metric -> score, for the metrics that the item has a value for.
+        Metric -> score, for the metrics that the question has a value for.
     """
-    here = [metric for metric in metrics if metric.name in returned]
-    scores = {metric.name: _plain(returned[metric.name], score_key) for metric in here}
-    if any(score is not None for score in scores.values()):
-        # One metric says it plainly; counts and the like beside it need not be asked.
+    here = {metric.name: metric for metric in metrics if metric.name in returned}
+    scores = {name: _plain(returned[name], score_key) for name in here}
+    if any(scores.values()):
+        # One metric says it plainly; counts and the like beside it need not be aggregated.
         return {
             name: score or ItemScore(None, f"saw {_described(returned[name])}")
             for name, score in scores.items()
         }
-    return {metric.name: _asked(returned[metric.name], metric) for metric in here}
+    return {name: _aggregated(returned[name], metric) for name, metric in here.items()}
 
 
 def _plain(value: Any, score_key: str) -> ItemScore | None:
-    """The score that a value holds; None where it holds none."""
+    """Return the score that a value contains; None if it contains none."""
     number = _number(value)
     if number is not None:
         return ItemScore(number, "number")
-    if isinstance(value, Mapping):
-        for key in dict.fromkeys((score_key, *SCORE_KEYS)):
-            number = _number(value.get(key))
-            if number is not None:
-                return ItemScore(number, f"key {key}")
+    for key in dict.fromkeys((score_key, *_SCORE_KEYS)) if isinstance(value, Mapping) else ():
+        number = _number(value.get(key))
+        if number is not None:
+            return ItemScore(number, f"key {key}")
     return None
 
 
-def _asked(value: Any, metric: Metric) -> ItemScore:
-    """The score that the metric's aggregation gives a value."""
+def _aggregated(value: Any, metric: Metric) -> ItemScore:
+    """Return the score that the metric's aggregation gives a value."""
     if value is None or value == {}:
         return ItemScore(None, "nothing")
     number = _alone(value, metric.aggregation)
     if number is not None:
         return ItemScore(number, "aggregation over the one item")
-    if isinstance(value, Mapping):
-        for answered, right in PAIRS:
-            if _is_answer(value.get(answered)) and _is_answer(value.get(right)):
-                equal = str(value[answered]).strip() == str(value[right]).strip()
-                return ItemScore(float(equal), f"{answered}{EQUALS}{right}")
+    pairs = ((answered, right) for answered, names in _PAIRS.items() for right in names)
+    for answered, right in pairs if isinstance(value, Mapping) else ():
+        if _is_answer(value.get(answered)) and _is_answer(value.get(right)):
+            equal = str(value[answered]).strip() == str(value[right]).strip()
+            return ItemScore(float(equal), f"{answered}{EQUALS}{right}")
     return ItemScore(None, f"saw {_described(value)}")
 
 
@@ -138,7 +126,7 @@ def _is_answer(value: Any) -> bool:
 
 
 def _alone(value: Any, aggregation: Callable[..., Any] | None) -> float | None:
-    """The metric over one item; None where it has no such number, or would write files."""
+    """Return the metric over one question; None if it has no such number, or would write files."""
     if aggregation is None:
         return None
     try:
@@ -146,15 +134,15 @@ def _alone(value: Any, aggregation: Callable[..., Any] | None) -> float | None:
             return None  # it takes the run's arguments: it writes a submission file
         with _quiet(aggregation):
             return _number(aggregation([value]))
-    except (Exception, SystemExit):  # made for many items; that it fails over one says nothing
+    except (Exception, SystemExit):  # made for many questions; failing over one means nothing
         return None
 
 
 @contextlib.contextmanager
 def _quiet(function: Callable[..., Any]) -> Iterator[None]:
-    """Keeps what a function says of one item from being said for each of thousands.
+    """Keep what a function prints about one question from being printed thousands of times.
 
-    The harness scores in several threads, and the standard output is one for all of them.
+    The harness scores in several threads, and they share the standard output.
     """
     module = str(getattr(inspect.unwrap(function), "__globals__", {}).get("__name__") or "")
     with _one_at_a_time, contextlib.redirect_stdout(io.StringIO()):
@@ -168,7 +156,7 @@ def _quiet(function: Callable[..., Any]) -> Iterator[None]:
 
 
 def _number(value: Any) -> float | None:
-    """A finite number, 0 or more; None for everything else."""
+    """Return a finite number, 0 or more; None for everything else."""
     if not isinstance(value, (numbers.Real, bool)) and type(value).__module__ != "numpy":
         return None
     try:
@@ -179,7 +167,7 @@ def _number(value: Any) -> float | None:
 
 
 def _described(value: Any) -> str:
-    """A value's shape in words, for a person who has to find the score in it."""
+    """Return a value's form in words, for a person who has to find the score in it."""
     if isinstance(value, Mapping):
         names = ", ".join(str(name) for name in list(value)[:8])
         return f"a dict with {names}" + (", ..." if len(value) > 8 else "")

@@ -1,40 +1,73 @@
-"""The conditions of an audit: which frames, and in which order the options stand.
+"""The conditions of an audit: which frames are shown, and in which order the options are listed.
 
-``ordered``, ``shuffled``, ``random``, ``last``, ``handpicked`` and ``blind`` are the conditions of
-:mod:`video_reasoning.preprocessing.conditions`. Two more exist for a task alone: ``original``
-leaves it as it is, and ``reordered`` shows the frames of ``ordered`` with the options in another
-order.
+Most are the conditions of :mod:`video_reasoning.preprocessing.conditions`. Two exist for a task
+alone: ``original`` leaves it as it is, and ``reordered`` shows the frames of ``ordered`` with the
+options in another order.
 """
+
+# Greek letters as the papers print them:
 
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from typing import Literal
 
+from video_reasoning.metrics.principles import LABELS
 from video_reasoning.preprocessing.conditions import Condition
 from video_reasoning.tasks.errors import UserError
 
-ORIGINAL = "original"
-"""The task untouched: what it shows itself, all of it, in its order."""
-
-REORDERED = "reordered"
-
 FRAMES = 16
-"""Frames of the conditions that name no number: the paper's m (TVBench, section 5)."""
+"""Frames of the conditions whose names have no number: the paper's m (TVBench, section 5)."""
 
 DEFAULT = ("ordered", "shuffled", "random1", "last1", "handpicked1", "blind")
-"""What is asked where the user names no conditions."""
+"""The conditions of an audit for which the user names none."""
 
-_REORDERED = re.compile(rf"{REORDERED}(?P<number>[1-9][0-9]?)?")
-_TASK = re.compile(
-    r"audit_.+_(?:original|blind|reordered\d*|(?:ordered|shuffled|random|last|handpicked)\d+)"
-)
-_ALIASES = {"ordered-all-frames": ORIGINAL, "ordered-all": ORIGINAL}
+_PREFIX = "audit_"
+_REORDERED = re.compile(r"reordered([1-9][0-9]?)?")
+_ALIASES = {"ordered-all-frames": "original", "ordered-all": "original"}
+
+Role = Literal["reference", "order", "frame", "blind", "options"]
+
+
+@dataclass(frozen=True)
+class Kind:
+    """How one kind of condition is judged and reported.
+
+    Attributes:
+        role: What it is compared for: "reference" is what the others are compared with, "order"
+            gives tau, "frame" and "blind" a kappa each, "options" the accuracy in both orders.
+        label: Its name in a report; its number takes the place of the braces.
+        words: How a question is right under it, after "right"; empty for a reference.
+        weight: How much a right answer under it speaks against a question; 0 for not at all.
+        partial: Whether it asks only some of the questions.
+    """
+
+    role: Role
+    label: str
+    words: str = ""
+    weight: int = 0
+    partial: bool = False
+
+
+KINDS = {
+    "ordered": Kind("reference", "{} in order"),
+    "original": Kind("reference", "as the task shows it"),
+    "random": Kind("frame", "{} random frame", "with one random frame", 2),
+    "last": Kind("frame", "last frame", "with the last frame alone", 2),
+    "handpicked": Kind(
+        "frame", "{} handpicked frame", "with one handpicked frame", 1, partial=True
+    ),
+    "blind": Kind("blind", "no frame", "blind", 4),
+    "shuffled": Kind("order", "{} shuffled", "with shuffled frames", 1),
+    "reordered": Kind("options", "options reordered {}", partial=True),
+}
+"""Every kind of condition that an audit asks, judges and reports, each in this one place."""
 
 
 class AuditError(UserError):
-    """An audit that cannot be made, or results that are none of one."""
+    """An audit that cannot be run, or results that do not come from an audit."""
 
 
 @dataclass(frozen=True)
@@ -42,8 +75,8 @@ class Variant:
     """One way to ask a task's questions.
 
     Attributes:
-        name: as in the report, e.g. ``ordered16``.
-        condition: the frames shown; None for what the task shows itself.
+        name: As in the report, e.g. ``ordered16``.
+        condition: The frames shown; None for what the task itself shows.
         order: 0 for the options in the task's order, k for the k-th other order.
     """
 
@@ -53,65 +86,123 @@ class Variant:
 
     @property
     def kind(self) -> str:
-        """``ordered``, ``shuffled``, ..., ``original`` or ``reordered``."""
+        """``ordered``, ``shuffled``, ..., ``original`` or ``reordered``: a key of `KINDS`."""
         if self.order:
-            return REORDERED
-        return self.condition.kind if self.condition else ORIGINAL
+            return "reordered"
+        return self.condition.kind if self.condition else "original"
+
+    @property
+    def role(self) -> Role:
+        """What the variant is compared for."""
+        return KINDS[self.kind].role
+
+    @property
+    def partial(self) -> bool:
+        """Whether it asks only some of the questions."""
+        return KINDS[self.kind].partial
+
+    @property
+    def label(self) -> str:
+        """Its name in a report, e.g. ``16 in order``."""
+        number = self.order or (self.condition.m if self.condition else 0)
+        return KINDS[self.kind].label.format("" if self.order == 1 else number).strip()
+
+    @property
+    def unnumbered(self) -> str:
+        """Its name without its number, e.g. ``random frame``."""
+        return KINDS[self.kind].label.format("").strip()
 
 
 def parse(text: str, frames: int = FRAMES, seed: int = 0) -> Variant:
-    """Reads a condition's name.
+    """Read a condition's name.
 
     Args:
-        text: for example ``ordered``, ``ordered8``, ``random1``, ``blind``, ``original``,
+        text: For example ``ordered``, ``ordered8``, ``random1``, ``blind``, ``original``,
             ``reordered`` or ``reordered2`` (a second other order).
-        frames: frames of the conditions that show several and name no number.
-        seed: seed of what is drawn.
+        frames: Frames of the conditions that show several and have no number.
+        seed: Seed of the draws.
 
     Raises:
-        AuditError: if the text names none.
+        AuditError: If the text does not name a condition.
     """
     name = _ALIASES.get(text.strip(), text.strip())
-    if name == ORIGINAL:
-        return Variant(ORIGINAL, None)
+    if name == "original":
+        return Variant(name, None)
     if match := _REORDERED.fullmatch(name):
-        order = int(match["number"] or 1)
-        shown = Condition("ordered", frames, seed)
-        return Variant(REORDERED if order == 1 else f"{REORDERED}{order}", shown, order)
-    if name in ("ordered", "shuffled"):
-        name += str(frames)
+        order = int(match[1] or 1)
+        name = "reordered" if order == 1 else name
+        return Variant(name, Condition("ordered", frames, seed), order)
     try:
-        condition = Condition.parse(name, seed)
+        condition = Condition.parse(name, seed, frames)
     except ValueError:
         raise AuditError(
-            f"'{text}' is no condition of an audit; known are ordered, shuffled (both also with a "
-            "number of frames, e.g. ordered8), random1, last1, handpicked1, blind, original and "
+            f"'{text}' is not a condition of an audit; known are ordered, shuffled (both also with "
+            "a number of frames, e.g. ordered8), random1, last1, handpicked1, blind, original and "
             "reordered."
         ) from None
     return Variant(condition.name, condition)
 
 
-def parse_all(names: Sequence[str], frames: int = FRAMES, seed: int = 0) -> list[Variant]:
-    """Reads several, each once.
+def parse_all(names: Sequence[str], frames: int = FRAMES, seed: int = 0) -> tuple[Variant, ...]:
+    """Read several names, each condition once.
 
     Raises:
-        AuditError: if one is none, there is none, or two show another number of frames in order.
+        AuditError: If a name is not a condition, no name is given, or two show another number of
+            frames in order.
     """
     if frames < 2:
-        raise AuditError(f"--frames {frames} leaves no order of frames; name 2 or more.")
+        raise AuditError(f"--frames {frames} leaves no order of frames; give 2 or more.")
     found = {variant.name: variant for variant in (parse(name, frames, seed) for name in names)}
     if not found:
-        raise AuditError("No condition is named; for example --conditions ordered,random1,blind.")
+        raise AuditError("No condition is given; for example --conditions ordered,random1,blind.")
     for kind in ("ordered", "shuffled"):
         same = [name for name, variant in found.items() if variant.kind == kind]
         if len(same) > 1:
             raise AuditError(
-                f"{' and '.join(same)} cannot be told apart in one audit; audit each number of "
-                "frames for itself."
+                f"{' and '.join(same)} cannot be in one audit; audit each number of frames by "
+                "itself."
             )
-    return list(found.values())
+    return tuple(found.values())
+
+
+def reference_of(variants: Iterable[Variant]) -> Variant | None:
+    """Return the condition that others are compared with: ``ordered``, else ``original``."""
+    by_kind = {variant.kind: variant for variant in variants}
+    return by_kind.get("ordered") or by_kind.get("original")
+
+
+def known(name: str) -> Variant | None:
+    """Return the condition that a file names, or None if the name is not known here."""
+    try:
+        return parse(name)
+    except AuditError:
+        return None
+
+
+def condition_label(name: str) -> str:
+    """Return a report's name of a condition, e.g. ``16 in order``; unknown names stay."""
+    variant = known(name)
+    return variant.label if variant else name
+
+
+def measure_label(name: str) -> str:
+    """Return a report's name of a measure, e.g. ``κ (random frame)`` for ``kappa_random1``."""
+    variant = known(name.removeprefix("kappa_"))
+    return f"κ ({variant.unnumbered})" if variant else LABELS.get(name, name)
+
+
+def variant_task(stem: str, variant: Variant) -> str:
+    """Return the name of the task that asks another's questions under a condition."""
+    return f"{_PREFIX}{stem}_{variant.name}"
 
 
 def is_variant(task: str) -> bool:
-    """Whether a name is that of a generated task: one of an audit's variants of another."""
-    return _TASK.fullmatch(task) is not None
+    """Return whether a name is that of a task that an audit generated from another."""
+    stem, _, name = task.rpartition("_")
+    variant = known(name)
+    return (
+        len(stem) > len(_PREFIX)
+        and stem.startswith(_PREFIX)
+        and variant is not None
+        and (variant.name == name)
+    )

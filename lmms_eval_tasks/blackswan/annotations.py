@@ -2,7 +2,7 @@
 
 Step 1: seeing V_pre, an annotator writes three hypotheses of what happens next. Step 2: seeing
 V_post too, the annotator marks each as valid or not, and writes a new one for each that is not.
-Step 3: seeing everything, the annotator marks the three that now stand, and describes what
+Step 3: seeing everything, the annotator marks the three that now count, and describes what
 happens. From these come the questions of all seven tasks, in the release's layout, so that
 ``video-reasoning prepare blackswan`` reads them. The input's format is in
 docs/build-questions.md.
@@ -23,26 +23,15 @@ import yaml
 
 from video_reasoning.preprocessing.files import atomic_path
 from video_reasoning.tasks.errors import UserError
-from video_reasoning.tasks.store.text_files import MOST_NAME, is_text, loads, read_text, shortened
-
-__all__ = [
-    "Annotation",
-    "BuildError",
-    "Built",
-    "Hypothesis",
-    "LeftOut",
-    "build_questions",
-    "option_order",
-    "read_annotations",
-    "write_questions",
-]
+from video_reasoning.tasks.release.records import OddRow, json_lines, name_of, text
+from video_reasoning.tasks.store.text_files import loads, read_text, shortened
 
 KINDS = ("MCQ", "YN", "Gen")
 SPLITS: Mapping[str, str] = {"validation": "Val", "test": "Test"}
 """Split -> its word in the names of the release's files."""
 
 MANIFEST = "build-questions.yaml"
-"""What was built and what was left out; not a name that is read as a table."""
+"""What was built and what was left out; not a name that is taken for a table's."""
 
 QUESTIONS: Mapping[str, str] = {
     "Forecaster Gen": "Describe what could happen next, by explaining the sequence of actions "
@@ -70,19 +59,15 @@ class BuildError(UserError):
     """Annotations that cannot be read, or questions that cannot be written."""
 
 
-class _Odd(ValueError):
-    """An annotation that cannot be used; the message is the reason."""
-
-
 @dataclass(frozen=True)
 class Hypothesis:
     """One of an annotator's three hypotheses, through the three steps.
 
     Attributes:
-        step1: the text written before V_post was seen.
-        valid_in_step2: whether it still held after V_post.
-        step2: what was written in its place, empty where it held.
-        valid_in_step3: whether what stood after step 2 held after V_main.
+        step1: The text written before V_post was seen.
+        valid_in_step2: Whether it still held after V_post.
+        step2: What was written in its place, empty if it held.
+        valid_in_step3: Whether what counted after step 2 held after V_main.
     """
 
     step1: str
@@ -101,13 +86,13 @@ class Annotation:
     """The annotation of one video.
 
     Attributes:
-        video: the video's name; question ids begin with it.
-        hypotheses: three.
-        description: what really happens, written in step 3.
-        caption: a description of V_pre in the hypotheses' style, or empty.
-        several_events: whether the annotator saw more than one event.
+        video: The video's name; question ids begin with it.
+        hypotheses: Three.
+        description: What really happens, written in step 3.
+        caption: A description of V_pre in the hypotheses' style, or empty.
+        several_events: Whether the annotator saw more than one event.
         split: "validation" or "test".
-        clips: file names of the three parts, by "preevent", "event" and "postevent".
+        clips: File names of the three parts, by "preevent", "event" and "postevent".
     """
 
     video: str
@@ -127,7 +112,7 @@ class Annotation:
 
 @dataclass(frozen=True)
 class LeftOut:
-    """Something that gave no question: of which video, what, and why."""
+    """Something that gave no question: whose video, what, and why."""
 
     video: str
     what: str
@@ -139,10 +124,10 @@ class Built:
     """The questions of all tasks.
 
     Attributes:
-        seed: what the order of the options was drawn with.
+        seed: What the order of the options was drawn with.
         rows: (kind, split) -> rows as in the release, kinds "MCQ", "YN" and "Gen".
-        left_out: everything that gave no question.
-        videos: how many annotations there were.
+        left_out: Everything that gave no question.
+        videos: How many annotations there were.
     """
 
     seed: int
@@ -158,41 +143,36 @@ class Built:
 
 
 def read_annotations(path: Path) -> Iterator[tuple[str, object]]:
-    """Reads annotations from a JSON list or from JSON Lines.
+    """Read annotations from a JSON list or from JSON Lines.
 
     Yields:
-        Where each stands in the file, and what it holds (a text says why it is unreadable).
+        Where each is in the file, and what it is (a text says why it is unreadable).
 
     Raises:
-        BuildError: if the file cannot be read.
+        BuildError: If the file cannot be read.
     """
     try:
         content = read_text(path)
     except (OSError, UnicodeDecodeError) as error:
         raise BuildError(f"The annotations {path} cannot be read ({error}).") from error
     if path.suffix.lower() == ".jsonl":
-        for number, line in enumerate(content.split("\n"), start=1):
-            if line.strip():
-                try:
-                    yield f"line {number}", loads(line)
-                except (ValueError, RecursionError) as error:
-                    yield f"line {number}", f"it is not readable JSON ({error})"
+        yield from json_lines(content)
         return
     try:
         entries = loads(content)
     except (ValueError, RecursionError) as error:
         raise BuildError(f"{path} is not readable JSON ({error}).") from error
     if not isinstance(entries, list):
-        raise BuildError(f"{path} does not hold a list of annotations.")
+        raise BuildError(f"{path} is not a list of annotations.")
     yield from ((f"entry {number}", entry) for number, entry in enumerate(entries, start=1))
 
 
 def build_questions(annotations: Iterable[tuple[str, object]], *, seed: int = 0) -> Built:
-    """Turns annotations into questions (section 4.3).
+    """Turn annotations into questions (section 4.3).
 
     - Forecaster Gen: the references are the three hypotheses of step 1. Detective Gen: those
-      that stand after step 2. Reporter Gen: the description.
-    - Detective MCQ: right are the hypotheses that stand after step 2, distractors the ones of
+      that count after step 2. Reporter Gen: the description.
+    - Detective MCQ: right are the hypotheses that count after step 2, distractors those of
       step 1 that step 2 has refuted.
     - Reporter MCQ: right are the description and the standing hypotheses that held in step 3,
       distractors the standing ones that did not.
@@ -201,16 +181,16 @@ def build_questions(annotations: Iterable[tuple[str, object]], *, seed: int = 0)
     - Detective Y/N: each hypothesis of step 1 with its mark of step 2. Reporter Y/N: each that
       was newly written in step 2, with its mark of step 3.
 
-    Texts are taken as they stand, but for white space at both ends. The result depends on the
+    Texts are taken as they are, but for white space at both ends. The result depends on the
     annotations and the seed alone; ids and options not even on the annotations' order.
 
     Args:
-        annotations: as given by :func:`read_annotations`.
-        seed: for the order of the options; see :func:`option_order`.
+        annotations: As given by :func:`read_annotations`.
+        seed: For the order of the options; see :func:`option_order`.
 
     Returns:
         The questions, and what was left out and why. An annotation that cannot be used, or is
-        flagged as holding several events, gives no question; lacking distractors cost only the
+        flagged as having several events, gives no question; missing distractors cost only the
         questions that need them.
     """
     built = Built(seed)
@@ -220,15 +200,15 @@ def build_questions(annotations: Iterable[tuple[str, object]], *, seed: int = 0)
         name = place
         try:
             if not isinstance(entry, dict):
-                raise _Odd(entry if isinstance(entry, str) else "it is not an object")
+                raise OddRow(entry if isinstance(entry, str) else "it is not an object")
             name = str(entry.get("video") or place)
             annotation = _annotation(entry)
             if annotation.video in seen:
-                raise _Odd("the video stands twice")
+                raise OddRow("duplicate video")
             seen.add(annotation.video)
             if annotation.several_events:
-                raise _Odd("it is flagged as holding several events")
-        except _Odd as reason:
+                raise OddRow("it is flagged as having several events")
+        except OddRow as reason:
             left = LeftOut(shortened(name), "the video", shortened(reason, 400))
             built.left_out.append(left)
             continue
@@ -237,12 +217,12 @@ def build_questions(annotations: Iterable[tuple[str, object]], *, seed: int = 0)
 
 
 def option_order(question_id: str, seed: int, count: int = _OPTIONS) -> list[int]:
-    """The order in which options are shown: the same on every machine.
+    """Return the order in which options are shown: the same on every machine.
 
     Args:
-        question_id: id of the question.
-        seed: another seed gives another order.
-        count: number of options.
+        question_id: Id of the question.
+        seed: Another seed gives another order.
+        count: Number of options.
 
     Returns:
         The options' places before shuffling (0 is the right one), in the order shown: sorted by
@@ -256,20 +236,20 @@ def option_order(question_id: str, seed: int, count: int = _OPTIONS) -> list[int
 
 
 def write_questions(built: Built, out: Path) -> list[Path]:
-    """Writes the tables of the release's layout and the record of what was built.
+    """Write the tables of the release's layout and the record of what was built.
 
-    Tables of an earlier build in the folder are replaced, or removed where nothing is left for
+    Tables of an earlier build in the folder are replaced, or removed if nothing is left for
     them.
 
     Args:
-        built: the questions.
-        out: the folder, made where it is missing.
+        built: The questions.
+        out: The folder, made if it is missing.
 
     Returns:
         The files written, the record last.
 
     Raises:
-        BuildError: if there are no questions, or the folder holds tables of another origin.
+        BuildError: If there are no questions, or the folder has tables of another origin.
     """
     if not any(built.rows.values()):
         reasons = "; ".join(f"{left.video}: {left.reason}" for left in built.left_out[:3])
@@ -311,20 +291,18 @@ def _write(target: Path, content: str) -> Path:
 
 
 def _annotation(entry: Mapping[str, Any]) -> Annotation:
-    video = _text(entry, "video")
-    if len(video) > MOST_NAME:
-        raise _Odd(f"video is {len(video):,} characters long, no name")
+    video = name_of({"video": _text(entry, "video")}, "video")
     if PurePosixPath(video).name != video or "\\" in video:
-        raise _Odd(f"video {video!r} is a path, not a name")
+        raise OddRow(f"video {video!r} is a path, not a name")
     hypotheses = entry.get("hypotheses")
     if not isinstance(hypotheses, list) or len(hypotheses) != _HYPOTHESES:
-        raise _Odd(f"hypotheses is not a list of {_HYPOTHESES}")
+        raise OddRow(f"hypotheses is not a list of {_HYPOTHESES}")
     split = _text(entry, "split", default="validation")
     if split not in SPLITS:
-        raise _Odd(f"split is {split!r}, not validation or test")
+        raise OddRow(f"split is {split!r}, not validation or test")
     clips = entry.get("clips", {})
     if not isinstance(clips, dict) or not clips.keys() <= _PARTS.keys():
-        raise _Odd(f"clips is not an object with {', '.join(_PARTS)}")
+        raise OddRow(f"clips is not an object with {', '.join(_PARTS)}")
     return Annotation(
         video=video,
         hypotheses=tuple(
@@ -343,49 +321,44 @@ def _annotation(entry: Mapping[str, Any]) -> Annotation:
 
 def _hypothesis(number: int, given: object) -> Hypothesis:
     if not isinstance(given, dict):
-        raise _Odd(f"hypothesis {number} is not an object")
+        raise OddRow(f"hypothesis {number} is not an object")
     try:
         valid = _mark(given, "valid_in_step2")
         if valid and _text(given, "step2", default=""):
-            raise _Odd("step2 rewrites what was valid")
+            raise OddRow("step2 rewrites what was valid")
         return Hypothesis(
             step1=_text(given, "step1"),
             valid_in_step2=valid,
             step2="" if valid else _text(given, "step2"),
             valid_in_step3=_mark(given, "valid_in_step3"),
         )
-    except _Odd as reason:
-        raise _Odd(f"hypothesis {number}: {reason}") from None
+    except OddRow as reason:
+        raise OddRow(f"hypothesis {number}: {reason}") from None
 
 
 def _text(entry: Mapping[str, Any], name: str, *, default: str | None = None) -> str:
-    value = entry.get(name)
-    if value is not None and (isinstance(value, bool) or not isinstance(value, (str, int))):
-        raise _Odd(f"{name} is not a text")
-    stripped = "" if value is None else str(value).strip()
-    if not is_text(stripped):
-        raise _Odd(f"{name} holds half of a character (a lone surrogate)")
-    if stripped:
-        return stripped
-    if default is None:
-        raise _Odd(f"{name} is missing")
-    return default
+    if isinstance(entry.get(name), (bool, float)):
+        raise OddRow(f"{name} is not a text")
+    return text(entry, name, default=default)
 
 
 def _mark(entry: Mapping[str, Any], name: str, *, default: bool | None = None) -> bool:
     value = entry.get(name, default)
     if isinstance(value, bool):
         return value
-    raise _Odd(f"{name} is missing" if value is None else f"{name} is {value!r}, not true or false")
+    raise OddRow(
+        f"{name} is missing" if value is None else f"{name} is {value!r}, not true or false"
+    )
 
 
 def _ask(annotation: Annotation, built: Built) -> None:
-    """Writes all questions about one video."""
+    """Write all questions about one video."""
     hypotheses = annotation.hypotheses
     standing = [hypothesis.standing for hypothesis in hypotheses]
-    _gen(built, annotation, "Forecaster", [hypothesis.step1 for hypothesis in hypotheses])
-    _gen(built, annotation, "Detective", standing)
-    _gen(built, annotation, "Reporter", [annotation.description])
+    first = [hypothesis.step1 for hypothesis in hypotheses]
+    _row(built, annotation, "Gen", "Forecaster", 1, gt_ref_ans=first)
+    _row(built, annotation, "Gen", "Detective", 1, gt_ref_ans=standing)
+    _row(built, annotation, "Gen", "Reporter", 1, gt_ref_ans=[annotation.description])
 
     refuted = [hypothesis.step1 for hypothesis in hypotheses if not hypothesis.valid_in_step2]
     _mcq(built, annotation, "Detective", standing, refuted, "invalidated in step 2")
@@ -407,7 +380,7 @@ def _ask(annotation: Annotation, built: Built) -> None:
 def _row(
     built: Built, annotation: Annotation, kind: str, task: str, number: int, **columns: Any
 ) -> None:
-    """Adds a row; what the task may not see has no file name, as in the release."""
+    """Add a row; what the task may not see has no file name, as in the release."""
     question = QUESTIONS.get(f"{task} {kind}") or QUESTIONS[kind]
     built.rows.setdefault((kind, annotation.split), []).append(
         {
@@ -428,23 +401,12 @@ def _id(annotation: Annotation, kind: str, task: str, number: int) -> str:
     return f"{annotation.video}_{task.lower()}_{kind.lower()}_{number}"
 
 
-def _gen(built: Built, annotation: Annotation, task: str, references: Sequence[str]) -> None:
-    _row(built, annotation, "Gen", task, 1, gt_ref_ans=list(references))
-
-
 def _yes_no(
     built: Built, annotation: Annotation, task: str, marks: Iterable[tuple[str, bool]]
 ) -> None:
     for number, (hypothesis, holds) in enumerate(marks, start=1):
-        _row(
-            built,
-            annotation,
-            "YN",
-            task,
-            number,
-            hypothesis=hypothesis,
-            yn_gt="yes" if holds else "no",
-        )
+        label = "yes" if holds else "no"
+        _row(built, annotation, "YN", task, number, hypothesis=hypothesis, yn_gt=label)
 
 
 def _mcq(
@@ -477,16 +439,9 @@ def _mcq(
             )
             continue
         order = option_order(_id(annotation, "MCQ", task, number), built.seed)
-        _row(
-            built,
-            annotation,
-            "MCQ",
-            task,
-            number,
-            mcq_options=[options[place] for place in order],
-            mcq_gt_option=order.index(0),
-            option_order=order,
-        )
+        columns: dict[str, Any] = {"mcq_options": [options[place] for place in order]}
+        columns |= {"mcq_gt_option": order.index(0), "option_order": order}
+        _row(built, annotation, "MCQ", task, number, **columns)
 
 
 def _repeated(options: Sequence[str]) -> str:

@@ -1,6 +1,6 @@
-"""BlackSwanSuite: from the hub releases or the authors' own layout to items.
+"""BlackSwanSuite: from the Hub releases or the authors' own layout to items.
 
-Read are tables (``.jsonl``, ``.json`` or ``.csv``) of three kinds, told apart by their names or
+Read are tables (``.jsonl``, ``.json`` or ``.csv``) of three kinds, recognized by their names or
 their columns: multiple choice (MCQ), yes/no (YN) and generation (Gen), for the validation and
 the test split. Clips are found by name anywhere in the release. Column names differ between
 releases: :data:`NAMES` is the one table of those that are accepted.
@@ -8,8 +8,8 @@ releases: :data:`NAMES` is the one table of those that are accepted.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from pathlib import Path, PurePosixPath
+from collections.abc import Iterable, Iterator, Mapping
+from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
@@ -23,14 +23,18 @@ from video_reasoning.tasks.release.records import (
     Joined,
     OddRow,
     Parsed,
+    annotation_text,
+    difficulty_of,
     index,
+    json_lines,
     name_of,
     path_of,
+    posix,
     text,
     texts,
 )
 from video_reasoning.tasks.release.source import Release, is_archive, unpack
-from video_reasoning.tasks.store.text_files import loads, read_text, shortened, table
+from video_reasoning.tasks.store.text_files import loads, shortened, table
 
 NAMES: Mapping[str, tuple[str, ...]] = {
     "id": ("q_id", "qid", "question_id", "id"),
@@ -64,15 +68,8 @@ SPLIT_WORDS: Mapping[str, tuple[str, ...]] = {
 }
 
 TASKS = frozenset(
-    {
-        "forecaster_gen",
-        "detective_gen",
-        "detective_mcq",
-        "detective_yn",
-        "reporter_gen",
-        "reporter_mcq",
-        "reporter_yn",
-    }
+    {"forecaster_gen"}
+    | {f"{task}_{kind}" for task in ("detective", "reporter") for kind in ("gen", "mcq", "yn")}
 )
 """The seven tasks of the suite (section 3)."""
 
@@ -92,15 +89,15 @@ COLUMNS: Mapping[str, pa.DataType] = {
 
 _YES = frozenset({"yes", "y", "true", "valid", "1", "1.0"})
 _NO = frozenset({"no", "n", "false", "invalid", "0", "0.0"})
-_DIFFICULTIES = ("easy", "medium", "hard")
+_DIFFICULTIES = {name: name for name in ("easy", "medium", "hard")}
 _AUTHORS_NAMES = {"before": "A_preevent", "middle": "B_event", "after": "C_postevent"}
 
 
 def read(release: Release) -> Parsed:
-    """Reads every table of the release.
+    """Read every table of the release.
 
     Raises:
-        ReleaseError: if there is no table, one is not readable, or one lacks a column that it
+        ReleaseError: If there is no table, one is not readable, or one lacks a column that it
             needs; the message names the columns that it has.
     """
     parsed = Parsed()
@@ -119,63 +116,51 @@ def read(release: Release) -> Parsed:
         _read_table(path, kind, split, rows, clips, parsed)
     if not tables:
         raise ReleaseError(
-            f"{release.source} holds no BlackSwanSuite table such as "
+            f"{release.source} has no BlackSwanSuite table such as "
             "BlackSwanSuite_MCQ_Val.jsonl; name the folder of the downloaded data sets."
         )
     _refuse_repeated(parsed)
     return parsed
 
 
-def _rows(path: Path) -> Iterable[tuple[str, object]]:
-    """Rows of a table with the place where each stands; an unreadable row is a text."""
+def _rows(path: Path) -> Iterator[tuple[str, object]]:
+    """Return the rows of a table with the place of each; an unreadable row is a text."""
+    content = annotation_text(path)
+    suffix = path.suffix.lower()
+    if suffix == ".csv":
+        return ((f"{path.name} row {line}", row) for line, row in table(content)[1])
+    if suffix == ".jsonl":
+        return ((f"{path.name} {place}", entry) for place, entry in json_lines(content))
     try:
-        content = read_text(path)
-    except (OSError, UnicodeDecodeError) as error:
-        raise ReleaseError(f"{path} is not UTF-8 text ({error}); fetch it again.") from error
-    if path.suffix.lower() == ".csv":
-        for line, row in table(content)[1]:
-            yield f"{path.name} row {line}", row
-        return
-    if path.suffix.lower() == ".json":
-        try:
-            held = loads(content)
-        except (ValueError, RecursionError) as error:
-            raise ReleaseError(f"{path} is not readable JSON ({error}).") from error
-        entries = list(held.values()) if isinstance(held, dict) else held
-        if not isinstance(entries, list):
-            raise ReleaseError(f"{path} does not hold a list of questions.")
-        yield from ((f"{path.name} entry {n}", entry) for n, entry in enumerate(entries, start=1))
-        return
-    # Only "\n" ends a line of JSON Lines: a text may hold other line separators.
-    for line, written in enumerate(content.split("\n"), start=1):
-        if written.strip():
-            try:
-                yield f"{path.name} line {line}", loads(written)
-            except (ValueError, RecursionError) as error:
-                yield f"{path.name} line {line}", f"it is not readable JSON ({error})"
+        found = loads(content)
+    except ValueError as error:
+        raise ReleaseError(f"{path} is not readable JSON ({error}).") from error
+    entries = list(found.values()) if isinstance(found, dict) else found
+    if not isinstance(entries, list):
+        raise ReleaseError(f"{path} is not a list of questions.")
+    return ((f"{path.name} entry {n}", entry) for n, entry in enumerate(entries, start=1))
 
 
 def _words(path: Path) -> set[str]:
-    """The words of a file's name and of its folder's, in lower case."""
+    """Return the words of a file's name and of its folder's, in lower case."""
     written = f"{path.parent.name} {path.stem}".lower()
     return set("".join(c if c.isalnum() else " " for c in written).split())
 
 
 def _kind(path: Path, rows: list[tuple[str, object]]) -> str | None:
-    words = _words(Path(path.name)) or set()
-    named = [kind for kind in NEEDED if kind in words]
-    if not named:
-        named = [kind for kind in NEEDED if kind in _words(path)]
+    named = [kind for kind in NEEDED if kind in _words(Path(path.name))]
+    named = named or [kind for kind in NEEDED if kind in _words(path)]
     if len(named) == 1:
         return named[0]
-    columns: set[str] = set()
-    for _, row in rows:
-        if isinstance(row, dict):
-            columns.update(row)
+    columns = _columns(rows)
     for kind, what in (("mcq", "options"), ("gen", "references"), ("yn", "hypothesis")):
-        if columns & set(NAMES[what]) - {"answer", "answers"}:
+        if columns.keys() & set(NAMES[what]) - {"answer", "answers"}:
             return kind
     return None
+
+
+def _columns(rows: list[tuple[str, object]]) -> dict[str, None]:
+    return {str(name): None for _, row in rows if isinstance(row, dict) for name in row}
 
 
 def _split(path: Path) -> str | None:
@@ -194,19 +179,15 @@ def _read_table(
     clips: _Clips,
     parsed: Parsed,
 ) -> None:
-    columns: dict[str, None] = {}
-    for _, row in rows:
-        if isinstance(row, dict):
-            columns.update(dict.fromkeys(map(str, row)))
+    columns = _columns(rows)
     if not columns:
         parsed.notes.append(f"{path.name} has no rows.")
-    else:
-        for what in NEEDED[kind]:
-            if not columns.keys() & set(NAMES[what]):
-                raise ReleaseError(
-                    f"{path} has no column for the {what} (accepted: {', '.join(NAMES[what])}); "
-                    f"it has {shortened(', '.join(columns), 300)}."
-                )
+    for what in NEEDED[kind]:
+        if columns and not columns.keys() & set(NAMES[what]):
+            raise ReleaseError(
+                f"{path} has no column for the {what} (accepted: {', '.join(NAMES[what])}); "
+                f"it has {shortened(', '.join(columns), 300)}."
+            )
     for where, row in rows:
         task = ""
         try:
@@ -244,9 +225,7 @@ def _item(task: str, kind: str, split: str, row: Mapping[str, Any], clips: _Besi
     elif _given(row["references"]):
         given = row["references"]
         references = texts([given] if isinstance(given, str) else given, "references", least=1)
-    difficulty = text(row, "difficulty", default="").lower()
-    if difficulty and difficulty not in _DIFFICULTIES:
-        raise OddRow(f"difficulty is {shortened(difficulty)!r}, not easy, medium or hard")
+    difficulty = difficulty_of(row, _DIFFICULTIES)
     shows = _shows(task, row, clips)
     before = shows.before if isinstance(shows, Joined) else shows
     return Item(
@@ -271,17 +250,17 @@ def _item(task: str, kind: str, split: str, row: Mapping[str, Any], clips: _Besi
 
 
 def _given(value: object) -> bool:
-    """Whether a cell holds an answer; the test split's are absent, null, empty or -1."""
+    """Tell whether a cell has an answer; the test split's are absent, null, empty or -1."""
     if value is None or value != value:
         return False
     return str(value).strip().lower() not in ("", "nan", "none", "null", "-1", "[]")
 
 
 def _options(value: object) -> list[str]:
-    if isinstance(value, str):  # a table in CSV holds the list as JSON text
+    if isinstance(value, str):  # a table in CSV has the list as JSON text
         try:
             value = loads(value)
-        except (ValueError, RecursionError):
+        except ValueError:
             raise OddRow("the options are not a list") from None
     return texts(value, "options", least=2)
 
@@ -296,7 +275,7 @@ def _yes_no(value: object) -> str:
 
 
 def _shows(task: str, row: Mapping[str, Any], clips: _Beside) -> Footage | Joined:
-    """What the task may see: the beginning, both ends around black, or everything."""
+    """Return what the task may see: the beginning, both ends around black, or everything."""
     before = _part("before", row, clips)
     if before is None:
         raise OddRow("it names no clip for the beginning")
@@ -313,14 +292,14 @@ def _shows(task: str, row: Mapping[str, Any], clips: _Beside) -> Footage | Joine
             raise OddRow("it names no clip for the event")
         return Joined(before, middle, after, blackout=False)
     if middle is None or middle.file is None:
-        # Releases need not ship what a Detective may not see. Where the clip is there all the
-        # same (for the Reporter's questions) its true length is taken.
+        # Releases need not ship what a Detective may not see. If the clip is there all the
+        # same (for the Reporter's questions), its true length is taken.
         middle = clips.event(before)
     return Joined(before, middle, after, blackout=True)
 
 
 def _part(what: str, row: Mapping[str, Any], clips: _Beside) -> Footage | None:
-    """The clip that a row names, by path or by the authors' set and index."""
+    """Return the clip that a row names, by path or by the authors' set and index."""
     named = text(row, what, default="")
     if not named and row["set"] is not None and row["index"] is not None:
         named = f"{text(row, 'set')}/{text(row, 'index')}_{_AUTHORS_NAMES[what]}.mp4"
@@ -328,14 +307,14 @@ def _part(what: str, row: Mapping[str, Any], clips: _Beside) -> Footage | None:
         return None
     elif row["set"] is not None and "/" not in named:
         named = f"{text(row, 'set')}/{named}"
-    return clips.footage(PurePosixPath(path_of(named).replace("\\", "/")).as_posix())
+    return clips.footage(posix(path_of(named)).as_posix())
 
 
 class _Clips:
     """The clips of a release, and the names that they get in the store.
 
-    The three data sets of the hub lie side by side and may each ship a clip of one name: a table
-    means the one beside it. Where two of them hold different videos under one name, the later
+    The three datasets of the Hub are side by side and may each ship a clip of one name: a table
+    means the one beside it. If two of them have different videos under one name, the later one
     gets its folder's name in front.
     """
 
@@ -345,11 +324,11 @@ class _Clips:
         self._names: dict[tuple[str, Path], str] = {}
 
     def beside(self, table: Path) -> _Beside:
-        """The clips as a table's rows name them."""
+        """Return the clips as a table's rows name them."""
         return _Beside(self, table.parent)
 
     def name(self, wanted: str, file: Path, folder: Path) -> str:
-        """The name in the store of a file that a table in ``folder`` calls ``wanted``."""
+        """Return the name in the store of a file that a table in ``folder`` calls ``wanted``."""
         key = (wanted, file)
         if key not in self._names:
             first = self._files.setdefault(wanted, file)
@@ -374,7 +353,7 @@ class _Beside:
         self._roots = roots
 
     def footage(self, reference: str) -> Footage:
-        """A clip by its path: from this folder or one above, else anywhere by its name."""
+        """Find a clip by its path: from this folder or one above, else anywhere by its name."""
         name = reference.removeprefix("videos/")
         try:
             file = self._find(reference)
@@ -383,7 +362,7 @@ class _Beside:
         return Footage(self._clips.name(name, file, self._folder), file)
 
     def event(self, before: Footage) -> Footage | None:
-        """The event's clip by the name that goes with the beginning's, if there is one."""
+        """Find the event's clip by the name that goes with the beginning's, if there is one."""
         if before.file is None:
             return None
         # Either the file's name says which part it is, or its folder's.
@@ -416,7 +395,7 @@ def _same_content(one: Path, other: Path) -> bool:
 
 
 def _refuse_repeated(parsed: Parsed) -> None:
-    """Keeps the first of several rows of one split and id, and records the others."""
+    """Keep the first of several rows of one split and id, and records the others."""
     seen: set[tuple[str, str]] = set()
     kept = []
     for item in parsed.items:
@@ -426,7 +405,7 @@ def _refuse_repeated(parsed: Parsed) -> None:
                 item.split,
                 item.values["task"],
                 f"q_id {item.values['question_id']}",
-                "the same task and q_id stand twice",
+                "duplicate task and q_id",
             )
         else:
             seen.add(key)
@@ -435,16 +414,16 @@ def _refuse_repeated(parsed: Parsed) -> None:
 
 
 def hidden_frames(before_frames: int, after_frames: int, rate: float) -> int:
-    """Frames of an event's clip that the release does not ship, from its neighbours' lengths.
+    """Return the frames of an event's clip that the release lacks, from its neighbors' lengths.
 
     The releases cut at 0.17 s, 0.8 t, 0.8 D and D - 0.17 s (t the event's time, D the
     duration), so before = 0.8 t - 0.17, after = 0.2 D - 0.17, and the hidden part
     0.8 D - 0.8 t = 4 (after + 0.17) - (before + 0.17), all in seconds.
 
     Args:
-        before_frames: frames of the clip before the event.
-        after_frames: frames of the clip after it.
-        rate: frames per second, the same for both.
+        before_frames: Frames of the clip before the event.
+        after_frames: Frames of the clip after it.
+        rate: Frames per second, the same for both.
 
     Returns:
         Whole frames, at least 1.

@@ -1,8 +1,8 @@
 """CausalVQA: from ``CausalVQA.zip`` or its unpacked folder to items.
 
 The layout: ``{debug,test}/{debug,test}_metadata.csv`` and ``{debug,test}/videos/*.mp4``. A row
-holds both variants of a question (``choices1``/``correct1`` and ``choices2``/``correct2``); it
-becomes two items that stand next to each other, so that a limited run holds whole pairs. The
+has both variants of a question (``choices1``/``correct1`` and ``choices2``/``correct2``); it
+becomes two items next to each other, so that a limited run has whole pairs. The
 test split's answers are withheld, which is normal.
 """
 
@@ -10,32 +10,31 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from pathlib import Path, PurePosixPath
+from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
 
 from video_reasoning.tasks.errors import ReleaseError
 from video_reasoning.tasks.release.records import (
-    Footage,
     Item,
     OddRow,
     Parsed,
+    annotation_text,
+    difficulty_of,
+    name_of,
     path_of,
+    posix,
     text,
 )
 from video_reasoning.tasks.release.source import Release
-from video_reasoning.tasks.store.text_files import MOST_NAME, read_text, shortened, table
+from video_reasoning.tasks.store.text_files import shortened, table
 
 TYPES = ("anticipation", "counterfactual", "descriptive", "hypothetical", "planning")
 """Question types (section 2, Table 1); all but descriptive are called Reasoning."""
 
-DIFFICULTIES: Mapping[str, str] = {
-    "easy": "easy",
-    "medium": "medium",
-    "med": "medium",
-    "hard": "hard",
-}
+DIFFICULTIES = {"easy": "easy", "medium": "medium", "med": "medium", "hard": "hard"}
+"""As a release writes it -> as we do."""
 
 REQUIRED = ("qid", "type", "question", "choices1", "choices2", "renamed_video")
 
@@ -52,10 +51,10 @@ _LABEL = re.compile(r"\s*[(\[]?(\d{1,2}|[A-Za-z])[)\].:](?!\d)\s*")
 
 
 def read(release: Release) -> Parsed:
-    """Reads every question of the debug and the test split, two items each.
+    """Read every question of the debug and the test split, two items each.
 
     Raises:
-        ReleaseError: if there is neither split's metadata, or one that is not a table with
+        ReleaseError: If there is neither split's metadata, or one that is not a table with
             the columns needed.
     """
     parsed = Parsed()
@@ -65,7 +64,7 @@ def read(release: Release) -> Parsed:
         paths = [path for path in release.annotations(".csv") if path.name == name]
         if len(paths) > 1:
             raise ReleaseError(
-                f"{release.source} holds {len(paths)} files called {name}; name one release."
+                f"{release.source} has {len(paths)} files called {name}; name one release."
             )
         if not paths:
             parsed.notes.append(f"The release has no {name}: nothing for the {split} split.")
@@ -74,18 +73,14 @@ def read(release: Release) -> Parsed:
         _read_split(split, paths[0], release, parsed)
     if not found:
         raise ReleaseError(
-            f"{release.source} holds neither debug_metadata.csv nor test_metadata.csv; "
+            f"{release.source} has neither debug_metadata.csv nor test_metadata.csv; "
             "name CausalVQA.zip or its unpacked folder."
         )
     return parsed
 
 
 def _read_split(split: str, path: Path, release: Release, parsed: Parsed) -> None:
-    try:
-        content = read_text(path)
-    except (OSError, UnicodeDecodeError) as error:
-        raise ReleaseError(f"{path} is not UTF-8 text ({error}); fetch it again.") from error
-    columns, rows = table(content)
+    columns, rows = table(annotation_text(path))
     absent = [name for name in REQUIRED if name not in columns]
     if absent:
         raise ReleaseError(
@@ -100,13 +95,9 @@ def _read_split(split: str, path: Path, release: Release, parsed: Parsed) -> Non
         qid = str(row.get("qid") or "").strip()
         where = f"{path.name} qid {shortened(qid)}" if qid else f"{path.name} row {line}"
         try:
-            if not qid:
-                raise OddRow("qid is missing")
             if qid in seen:
-                raise OddRow("qid stands twice")
-            if len(qid) > MOST_NAME:
-                raise OddRow(f"qid is {len(qid):,} characters long, no name")
-            seen.add(qid)
+                raise OddRow("duplicate qid")
+            seen.add(name_of(row, "qid"))
             parsed.items.extend(_pair(split, qid, where, row, release, parsed))
         except OddRow as reason:
             parsed.skip(split, "", where, str(reason))
@@ -120,16 +111,15 @@ def _pair(
     release: Release,
     parsed: Parsed,
 ) -> list[Item]:
-    """The items of one row: both variants, or the one that can be read."""
+    """Return the items of one row: both variants, or the one that can be read."""
     question = text(row, "question")
     kind = text(row, "type").lower()
     if kind not in TYPES:
         raise OddRow(f"type is {shortened(kind)!r}, not one of {', '.join(TYPES)}")
-    given = text(row, "difficulty", default="").lower()
-    if given and given not in DIFFICULTIES:
-        raise OddRow(f"difficulty is {shortened(given)!r}, not easy, medium or hard")
-    video = path_of(PurePosixPath(text(row, "renamed_video").replace("\\", "/")).name)
-    shows = _footage(split, video, release)
+    difficulty = difficulty_of(row, DIFFICULTIES)
+    video = path_of(posix(text(row, "renamed_video")).name)
+    # The split's own file of that name, else the only one of that name.
+    shows = release.footage(f"{split}/{video}", [f"{split}/videos/{video}", video])
     variants: dict[int, tuple[list[str], str]] = {}
     reasons: dict[int, str] = {}
     for variant in (1, 2):
@@ -156,7 +146,7 @@ def _pair(
                 "qid": qid,
                 "variant": variant,
                 "type": kind,
-                "difficulty": DIFFICULTIES.get(given, ""),
+                "difficulty": difficulty,
             },
             shows=shows,
         )
@@ -164,32 +154,21 @@ def _pair(
     ]
 
 
-def _footage(split: str, video: str, release: Release) -> Footage:
-    """The split's own file of that name, else the only one of that name."""
-    name = f"{split}/{video}"
-    for reference in (f"{split}/videos/{video}", video):
-        try:
-            return Footage(name, release.locate(reference, anywhere=False))
-        except LookupError as error:
-            reason = str(error)
-    return Footage(name, None, reason)
-
-
 def parse_options(written: str) -> list[str]:
-    """Reads options written as one text: ``1. first|2. second|...``.
+    """Read options written as one text: ``1. first|2. second|...``.
 
     Numbers or letters, followed by a full stop, colon or closing bracket, with or without a
-    space; any number of options. Where a ``|`` is missing, the next label in sequence
+    space; any number of options. If a ``|`` is missing, the next label in sequence
     separates. A text without any labels is split at ``|`` alone.
 
     Args:
-        written: the cell's text.
+        written: The cell's text.
 
     Returns:
         The options' texts, in order, at least two.
 
     Raises:
-        OddRow: if the labels are out of sequence, or an option is empty or stands twice.
+        OddRow: If the labels are out of sequence, or an option is empty or a duplicate.
     """
     pieces = written.split("|")
     if len(pieces) > 1 and not any(_LABEL.match(piece) for piece in pieces):
@@ -201,7 +180,7 @@ def parse_options(written: str) -> list[str]:
     if not all(options):
         raise OddRow(f"an empty option in {written[:60]!r}")
     if len(set(options)) < len(options):
-        raise OddRow(f"an option stands twice in {written[:60]!r}")
+        raise OddRow(f"a duplicate option in {written[:60]!r}")
     return options
 
 
@@ -220,7 +199,7 @@ def _labelled(pieces: list[str], written: str) -> list[str]:
         match = _LABEL.match(piece)
         if match is None:
             raise OddRow(f"no label behind a bar: {piece.strip()[:40]!r}")
-        # Labels skipped over belong to options whose bar is missing: they stand in the text so
+        # Labels skipped over belong to options whose bar is missing: they are in the text so
         # far. A label inside the text is only looked for there, because "2." may well be words.
         while options and match.group(1) != label(len(options)):
             if not _split_last(options, label(len(options))):
@@ -232,7 +211,7 @@ def _labelled(pieces: list[str], written: str) -> list[str]:
 
 
 def _split_last(options: list[str], label: str) -> bool:
-    """Splits the last option before a label that stands in its text; says whether it did."""
+    """Split the last option before a label in its text, and tell whether there was one."""
     marker = re.search(rf"(?<=\s)[(\[]?{re.escape(label)}[)\].:]\s+(?=\S)", options[-1])
     if marker is None:
         return False
@@ -242,13 +221,13 @@ def _split_last(options: list[str], label: str) -> bool:
 
 
 def parse_answer(written: object, options: list[str]) -> str:
-    """The letter of the right option, or the empty text where the answer is withheld.
+    """Return the letter of the right option, or the empty text if the answer is withheld.
 
     A number counts from 1 (``3``, ``3.0``, ``"3."``), a letter from A; the option's own text
-    is taken too.
+    counts too.
 
     Raises:
-        OddRow: if it names none of the options.
+        OddRow: If it names none of the options.
     """
     answer = "" if written is None else str(written).strip()
     if answer.lower() in _WITHHELD:
@@ -263,5 +242,5 @@ def parse_answer(written: object, options: list[str]) -> str:
     elif letter:
         position = ord(letter.group(1).upper()) - ord("A")
     if not 0 <= position < len(options):
-        raise OddRow(f"the answer {answer[:60]!r} is none of {len(options)} options")
+        raise OddRow(f"the answer {answer[:60]!r} is not one of the {len(options)} options")
     return chr(ord("A") + position)

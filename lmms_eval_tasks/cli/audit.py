@@ -9,7 +9,7 @@ import typer
 
 
 def register(app: typer.Typer) -> None:
-    """Adds the command to the application."""
+    """Add the command to the application."""
     app.command(
         name="audit",
         epilog="Example: video-reasoning audit --tasks mvbench --model qwen2_5_vl "
@@ -48,13 +48,12 @@ def audit(
         typer.Option(help="Handpicked frames: lines of JSON with id and frame (from 0)."),
     ] = None,
     metric: Annotated[
-        str, typer.Option(help="The metric that says what is right, where the task has several.")
+        str, typer.Option(help="The metric that says what is right, if the task has several.")
     ] = "",
     option_fields: Annotated[
         list[str] | None,
         typer.Option(
-            "--option-fields",
-            help="Where documents hold their options, where that is not found: for example "
+            help="Where documents have their options, if they are not found: for example "
             "options=candidates,answer=answer.",
         ),
     ] = None,
@@ -62,10 +61,7 @@ def audit(
     level: Annotated[float, typer.Option(help="Coverage of the intervals.")] = 0.95,
     export_filtered: Annotated[
         Path | None,
-        typer.Option(
-            "--export-filtered",
-            help="Write the ids of the questions that survive all conditions to this file.",
-        ),
+        typer.Option(help="Write the ids of the questions that survive all conditions here."),
     ] = None,
     derive_only: Annotated[
         bool, typer.Option("--derive-only", help="Write the tasks and print how to run them.")
@@ -77,10 +73,10 @@ def audit(
 ) -> None:
     """Ask a video task's questions with frames shuffled, with one frame, and with none.
 
-    Derives one variant of each task per condition without touching the task, runs them as one
-    evaluation of the harness, and says what of its accuracy needs the video, several frames,
-    and their order. Options that are not listed here go to the harness (--batch_size, --device,
-    --force_simple, --use_cache, ...).
+    Derives one variant of each task per condition without changing the task, runs them as one
+    evaluation of the harness, and reports how much of its accuracy needs the video, several
+    frames, and their order. Options that are not listed here go to the harness (--batch_size,
+    --device, --force_simple, --use_cache, ...).
     """
     from video_reasoning.tasks.audit.run import Request, run_audit
 
@@ -93,17 +89,15 @@ def audit(
         limit=limit,
         include_path=tuple(path.expanduser() for path in include_path or ()),
         out=out.expanduser(),
-        picks=picks.expanduser() if picks else None,
+        picks=picks and picks.expanduser(),
         metric=metric,
         option_fields=tuple(option_fields or ()),
         seed=seed,
         level=level,
-        export_filtered=export_filtered.expanduser() if export_filtered else None,
+        export_filtered=export_filtered and export_filtered.expanduser(),
         derive_only=derive_only,
         judge_only=judge_only,
         report=report,
         more=tuple(context.args),
     )
-    code = run_audit(request)
-    if code:
-        raise typer.Exit(code)
+    raise typer.Exit(run_audit(request))

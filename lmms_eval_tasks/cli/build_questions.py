@@ -1,18 +1,17 @@
-"""``video-reasoning build-questions``: BlackSwanSuite questions from own annotations."""
+"""``video-reasoning build-questions``: BlackSwanSuite questions from one's own annotations."""
 
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
-if TYPE_CHECKING:
-    from video_reasoning.tasks.blackswan.annotations import Built
+from video_reasoning.tasks.cli.progress import print_some
 
 
 def register(app: typer.Typer) -> None:
-    """Adds ``build-questions``."""
+    """Add ``build-questions``."""
     app.command(
         name="build-questions",
         epilog="Example: video-reasoning build-questions --annotations mine.jsonl --out release",
@@ -40,18 +39,10 @@ def _build(
 
     built = build_questions(read_annotations(annotations.expanduser()), seed=seed)
     files = write_questions(built, out.expanduser())
-    _report(built, files)
-
-
-def _report(built: Built, files: list[Path], most: int = 10) -> None:
     print(f"{built.videos:,} annotations:")
     for task, count in sorted(built.counts().items()):
         print(f"  {count:6,} {task}")
-    if built.left_out:
-        print(f"  {len(built.left_out):,} left out:")
-        for left in built.left_out[:most]:
-            print(f"    {left.video}, {left.what}: {left.reason}")
-        if len(built.left_out) > most:
-            print(f"    ... and {len(built.left_out) - most:,} more (all are in {files[-1].name})")
+    left_out = [f"{left.video}, {left.what}: {left.reason}" for left in built.left_out]
+    print_some(f"{len(left_out):,} left out", left_out, indent="  ", file=files[-1].name)
     for file in files:
         print(f"Written to {file}.")

@@ -12,6 +12,8 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from video_reasoning.tasks import store
+from video_reasoning.tasks.cli.options import Home
+from video_reasoning.tasks.cli.progress import print_some
 
 if TYPE_CHECKING:
     from video_reasoning.tasks.handpick.items import Item
@@ -25,7 +27,7 @@ _EPILOG = (
 
 
 def register(app: typer.Typer) -> None:
-    """Adds the command to the application."""
+    """Add ``handpick``."""
     app.command(name="handpick", epilog=_EPILOG)(handpick)
 
 
@@ -33,7 +35,7 @@ def handpick(
     benchmark: Annotated[str, typer.Option(help="blackswan, tvbench or causalvqa.")],
     out: Annotated[Path, typer.Option(help="The picks file (JSON Lines), appended to.")],
     annotator: Annotated[
-        str | None, typer.Option(help="Who picks; default: your user name. One file holds many.")
+        str | None, typer.Option(help="Who picks; default: your user name. One file takes many.")
     ] = None,
     split: Annotated[
         str | None, typer.Option(help="Split to pick for; default: the first prepared.")
@@ -47,17 +49,6 @@ def handpick(
         typer.Option(min=0, max=65535, help="Port of the page; default: 8765 or a free one."),
     ] = None,
     open_page: Annotated[bool, typer.Option("--open", help="Open the page in a browser.")] = False,
-    automatic: Annotated[
-        bool,
-        typer.Option("--automatic", help="Let a CLIP model pick; no person, and labelled so."),
-    ] = False,
-    model: Annotated[
-        str | None, typer.Option(help="The CLIP model of --automatic: hub name or folder.")
-    ] = None,
-    batch_size: Annotated[int, typer.Option(min=1, help="Images per batch of --automatic.")] = 64,
-    device: Annotated[
-        str | None, typer.Option(help="Device of --automatic, e.g. cuda:1; default: a GPU if any.")
-    ] = None,
     import_csv: Annotated[
         Path | None, typer.Option("--import", help="Add the decisions of a CSV file.")
     ] = None,
@@ -74,50 +65,32 @@ def handpick(
             help="Put one pick per item into the store, for the tasks; with --annotator, theirs.",
         ),
     ] = False,
-    home: Annotated[
-        Path | None,
-        typer.Option(
-            help=f"The store's folder; default: ${store.HOME_VARIABLE}, else a cache folder."
-        ),
-    ] = None,
+    home: Home = None,
 ) -> None:
     """Pick the frame that tells most about each question's answer, on a local page.
 
     Every pick is saved at once, and the same command goes on where you stopped. With --import,
-    --automatic, --export, --agreement or --install it does that instead, in this order, and
-    shows no page.
+    --export, --agreement or --install it does that instead, in this order, and shows no page.
     """
     from video_reasoning.tasks.handpick.record import PickLog, clean_annotator
-    from video_reasoning.tasks.store.picks import PicksError, is_automatic
 
     home = home and home.expanduser().absolute()
     store.benchmark_folder(benchmark, home)
-    if model is not None and not automatic:
-        raise PicksError("--model names the model of --automatic: give both, or neither.")
-    if automatic and model is None:
-        raise PicksError(
-            "--automatic needs --model: the name of a CLIP model, such as "
-            "openai/clip-vit-base-patch32, or the folder of one."
-        )
-    if annotator is not None and not (install and is_automatic(annotator)):
+    if annotator is not None:
         annotator = clean_annotator(annotator)
     log = PickLog(out.expanduser().absolute(), benchmark)
-    _tell_damaged(log)
+    _print_damaged(log)
     if import_csv is not None:
         _import(import_csv.expanduser(), log, benchmark, annotator, home)
-    if automatic:
-        items = _items(benchmark, split, sample, seed, home)
-        _pick_automatically(items, log, model or "", batch_size, device)
     if export_csv is not None:
         _export(log, export_csv.expanduser().absolute())
     if agreement:
         _print_agreement(log)
     if install:
         _install(log, benchmark, annotator, home)
-    if import_csv or automatic or export_csv or agreement or install:
-        return
-    items = _items(benchmark, split, sample, seed, home)
-    _serve(items, log, benchmark, annotator or _user(), port, open_page)
+    if not (import_csv or export_csv or agreement or install):
+        items = _items(benchmark, split, sample, seed, home)
+        _serve(items, log, benchmark, annotator or _user(), port, open_page)
 
 
 def _items(
@@ -130,7 +103,7 @@ def _items(
 
 
 def _user() -> str:
-    """The user's name where the system knows one that will do."""
+    """Return the user's name if the system knows one that will do."""
     from video_reasoning.tasks.handpick.record import clean_annotator
     from video_reasoning.tasks.store.picks import PicksError
 
@@ -188,7 +161,7 @@ def _print_progress(log: PickLog, items: Iterable[Item]) -> None:
         )
 
 
-def _tell_damaged(log: PickLog) -> None:
+def _print_damaged(log: PickLog) -> None:
     if log.damaged:
         lines = ", ".join(map(str, log.damaged[:10])) + (", ..." if len(log.damaged) > 10 else "")
         print(
@@ -207,16 +180,7 @@ def _import(
     new = log.record(found.decisions, imported=True)
     known = len(found.decisions) - new
     print(f"{path}: {new:,} decisions added, {known:,} known already.")
-    _print_some(found.problems, "rows were left out")
-
-
-def _print_some(sentences: Sequence[str], title: str, most: int = 10) -> None:
-    if sentences:
-        print(f"{len(sentences):,} {title}:")
-        for sentence in sentences[:most]:
-            print(f"  {sentence}")
-        if len(sentences) > most:
-            print(f"  ... and {len(sentences) - most:,} more")
+    print_some(f"{len(found.problems):,} rows were left out", found.problems)
 
 
 def _export(log: PickLog, path: Path) -> None:
@@ -224,33 +188,6 @@ def _export(log: PickLog, path: Path) -> None:
 
     count = export_csv(log.decisions.values(), path)
     print(f"{count:,} decisions written to {path}.")
-
-
-def _pick_automatically(
-    items: Sequence[Item], log: PickLog, model: str, batch_size: int, device: str | None
-) -> None:
-    from rich.console import Console
-    from rich.progress import Progress
-
-    from video_reasoning.tasks.handpick.automatic import ClipPicker, pick_automatically
-
-    picker = ClipPicker(model, device=device, batch_size=batch_size)
-    decided = log.of(picker.annotator)
-    left = [item for item in items if item.id not in decided]
-    print(
-        f"Automatic picks by {model} on {picker.device}, not by a person: {len(left):,} items "
-        f"({len(items) - len(left):,} are done)."
-    )
-    problems: list[str] = []
-    console = Console(stderr=True)
-    with Progress(console=console, disable=not console.is_terminal) as bars:
-        bar = bars.add_task("Automatic picks", total=len(left))
-        for decisions, reasons in pick_automatically(left, picker):
-            log.record(decisions)
-            problems += reasons
-            bars.advance(bar, len(decisions) + len(reasons))
-    _print_some(problems, "items have no video that can be shown and got no pick")
-    print(f"Saved in {log.path} as annotator {picker.annotator}: automatic, not handpicked.")
 
 
 def _print_agreement(log: PickLog) -> None:
@@ -275,7 +212,7 @@ def _print_agreement(log: PickLog) -> None:
 def _install(log: PickLog, benchmark: str, annotator: str | None, home: Path | None) -> None:
     from video_reasoning.tasks.handpick.exchange import install
     from video_reasoning.tasks.handpick.items import known_ids
-    from video_reasoning.tasks.store.picks import PicksError, is_automatic, read_installed
+    from video_reasoning.tasks.store.picks import PicksError
 
     decisions: Iterable[Decision] = log.decisions.values()
     if annotator is not None:
@@ -285,14 +222,13 @@ def _install(log: PickLog, benchmark: str, annotator: str | None, home: Path | N
             raise PicksError(f"{log.path} has no decision of {annotator}; it has those of {known}.")
     items = known_ids(benchmark, home)
     done = install(decisions, benchmark, items, home)
-    picks = read_installed(benchmark, home)
-    who = sorted({pick.annotator for pick in picks.values()})
-    print(f"{len(picks):,} picks of {len(items):,} questions written to {done.path}.")
-    if any(map(is_automatic, who)):
-        print(f"These picks are automatic ({', '.join(who)}): no person made them.")
-    elif done.combined.automatic:
-        print(f"{done.combined.automatic:,} automatic picks were left out for those of people.")
-    _print_some(done.combined.skipped, "items were skipped more often than picked")
-    _print_some(done.combined.other_video, "items were picked on different videos, left out")
-    _print_some(done.changed, "items have another video in the store now, left out")
-    _print_some(done.unknown, "items are not in the store, left out")
+    print(f"{len(done.combined.picks):,} picks of {len(items):,} questions written to {done.path}.")
+    if done.combined.automatic:
+        print(f"{done.combined.automatic:,} automatic picks were left out: no person made them.")
+    for ids, what in (
+        (done.combined.skipped, "items were skipped more often than picked"),
+        (done.combined.other_video, "items were picked on different videos and left out"),
+        (done.changed, "items have another video in the store now and were left out"),
+        (done.unknown, "items are not in the store and were left out"),
+    ):
+        print_some(f"{len(ids):,} {what}", ids)

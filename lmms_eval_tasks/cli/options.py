@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Annotated
 
 import typer
+
+from video_reasoning.tasks import store
 
 EngineName = Annotated[
     str,
@@ -19,4 +22,11 @@ Address = Annotated[
         help="The cluster's scheduler, e.g. tcp://host:8786; default: the one that "
         "DASK_SCHEDULER_ADDRESS or RAY_ADDRESS names, else a cluster on this machine.",
     ),
+]
+Home = Annotated[
+    Path | None,
+    typer.Option(help=f"The store's folder; default: ${store.HOME_VARIABLE}, else a cache folder."),
+]
+Workers = Annotated[
+    int | None, typer.Option(min=1, help="Processes to work with; default: one per core.")
 ]

@@ -1,8 +1,8 @@
-"""How long work tells a user how far it has come: a bar on a terminal, a line elsewhere."""
+"""What commands show: how far work has come, what a store contains, and lists cut short."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any
 
@@ -12,7 +12,7 @@ Progress = Callable[[str, int, int], None]
 
 @contextmanager
 def shown_progress() -> Iterator[Progress]:
-    """A progress bar per step on a terminal; elsewhere a line when a step is done."""
+    """Show a progress bar per step on a terminal; elsewhere a line when a step is done."""
     from rich.console import Console
     from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeElapsedColumn
     from rich.progress import Progress as Bars
@@ -27,11 +27,51 @@ def shown_progress() -> Iterator[Progress]:
     with Bars(*columns, console=console, disable=not console.is_terminal) as bars:
         shown: dict[str, Any] = {}
 
-        def tell(step: str, done: int, total: int) -> None:
+        def show(step: str, done: int, total: int) -> None:
             if done == 0 or step not in shown:
                 shown[step] = bars.add_task(step, total=total)
             bars.update(shown[step], completed=done, total=total)
             if not console.is_terminal and done == total:
                 console.print(f"{step}: {total:,}", highlight=False)
 
-        yield tell
+        yield show
+
+
+def print_some(
+    title: str, sentences: Sequence[str], *, indent: str = "", file: str = "", most: int = 10
+) -> None:
+    """Print a title and the first of some sentences below it; nothing if there are none.
+
+    Args:
+        title: Line above the list.
+        sentences: What to list.
+        indent: Spaces in front of the title.
+        file: Name of the file that has all of them, if one has.
+        most: How many to print, at most.
+    """
+    if not sentences:
+        return
+    print(f"{indent}{title}:")
+    for sentence in sentences[:most]:
+        print(f"{indent}  {sentence}")
+    if len(sentences) > most:
+        everything = f" (all are in {file})" if file else ""
+        print(f"{indent}  ... and {len(sentences) - most:,} more{everything}")
+
+
+def print_manifest(manifest: Mapping[str, Any]) -> None:
+    """Print what a benchmark's part of the store contains and lacks."""
+    print(f"{manifest['benchmark']}: {manifest['videos']:,} videos from {manifest['source']}")
+    for name, summary in manifest["splits"].items():
+        tasks = ", ".join(f"{task} {count}" for task, count in summary["tasks"].items())
+        print(f"  {name}: {summary['questions']:,} questions ({tasks})")
+        if summary["withheld"]:
+            print(f"    {summary['withheld']:,} without a published answer")
+        for title, key, entries in (
+            ("without a usable video", "id", summary["missing"]),
+            ("rows skipped", "row", summary["skipped"]),
+        ):
+            sentences = [f"{entry[key]}: {entry['reason']}" for entry in entries]
+            print_some(f"{len(entries)} {title}", sentences, indent="    ", file="manifest.json")
+    for note in manifest["notes"]:
+        print(f"  note: {note}")

@@ -89,7 +89,7 @@ def _table(found: list[TaskScores]) -> object:
 
 
 def _cell(entry: dict[str, Any] | None) -> str:
-    """A metric with its standard error."""
+    """Return a metric with its standard error."""
     if entry is None or entry["value"] is None:
         return "N/A"
     error = "" if entry["stderr"] is None else f" ± {entry['stderr']:.4f}"

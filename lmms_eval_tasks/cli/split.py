@@ -1,4 +1,4 @@
-"""``video-reasoning split``: BlackSwanSuite's clips from whole videos (appendix B.1)."""
+"""`video-reasoning split`: BlackSwanSuite's clips from whole videos (appendix B.1)."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ class SplitError(UserError):
 
 
 def register(app: typer.Typer) -> None:
-    """Adds the command."""
+    """Add the command."""
     app.command(
         epilog="Example: video-reasoning split --videos oops/val "
         "--transition-times transition_times.json --out clips",
@@ -38,14 +38,14 @@ def split(
         int | None, typer.Option(min=1, help="Processes to work with; default: one per core.")
     ] = None,
     resume: Annotated[
-        bool, typer.Option(help="Keep what a former run did, or make everything anew.")
+        bool, typer.Option(help="Keep what a previous run did, or make everything again.")
     ] = True,
     engine: EngineName = "local",
     engine_address: Address = None,
 ) -> None:
     """Split videos around their unexpected event, frame-exact.
 
-    Of each video come the three parts, the joined clip with the middle black, and the joined
+    Each video gives the three parts, the joined clip with the middle black, and the joined
     clip, named as in the releases. A video that the algorithm discards, or that cannot be
     decoded, is recorded in the manifest with the reason, and the rest is done. An interrupted
     run goes on where it stopped when it is run again.
@@ -63,7 +63,7 @@ def split(
         )
     with shown_progress() as progress:
 
-        def tell(record: SplitRecord, done: int, total: int) -> None:
+        def report(record: SplitRecord, done: int, total: int) -> None:
             progress("Splitting videos", done, total)
 
         try:
@@ -74,7 +74,7 @@ def split(
                 variant=cast(Variant, variant),
                 workers=workers or os.cpu_count() or 1,
                 resume=resume,
-                progress=tell,
+                progress=report,
                 engine=engine,
                 engine_address=engine_address,
                 isolate=True,

@@ -37,7 +37,7 @@ def _help(format_: type[Format]) -> str:
 
 
 def _command(benchmark: str, splits: Sequence[str], format_: type[Format]) -> Callable[..., None]:
-    """A subcommand with the common options and, as more of them, the format's own fields."""
+    """Return a subcommand with the common options and, as more of them, the format's own fields."""
 
     def command(
         results: Annotated[

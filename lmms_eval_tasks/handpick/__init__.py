@@ -1,6 +1,6 @@
-"""Handpicking: a person, or a model in a person's place, picks the frame that tells most.
+"""Handpicking: a person picks the frame that tells most about a question's answer.
 
 ``record`` is the picks file, ``items`` the questions to pick for, ``frames`` the pictures,
 ``server`` the local page, ``exchange`` CSV and the way into the store, ``agreement`` how alike
-annotators pick, ``automatic`` the stand-in by a CLIP model. Only ``server`` needs FastAPI.
+annotators pick. Only ``server`` needs FastAPI.
 """

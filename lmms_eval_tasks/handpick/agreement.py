@@ -2,7 +2,7 @@
 
 The numbers are shares and mean distances over the items that both of two annotators picked a
 frame for. No coefficient corrects them for chance; the share that two blind pickers would reach
-stands beside the share of same frames instead.
+is given beside the share of same frames instead.
 """
 
 from __future__ import annotations
@@ -10,12 +10,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
-from statistics import fmean, median_low
+from statistics import median_low
 
+from video_reasoning.metrics.accuracy import mean
 from video_reasoning.preprocessing.sampling import uniform_indices
 from video_reasoning.tasks.handpick.frames import GRID
 from video_reasoning.tasks.handpick.record import Decision, by_item
-from video_reasoning.tasks.store.picks import Pick, is_automatic
+from video_reasoning.tasks.store.picks import AUTOMATIC, Pick
 
 
 @dataclass(frozen=True)
@@ -23,18 +24,17 @@ class Agreement:
     """What two annotators have in common.
 
     Attributes:
-        first: one annotator.
-        second: the other.
-        items: items for which both picked a frame of the same video; all that follows but the
-            last two is over these.
-        same: for how many of them they picked the same frame.
-        chance: the share of same frames that is expected when both pick blindly among the
+        first: One annotator.
+        second: The other.
+        items: Items for which both picked a frame of the same video; `same` to `seconds` are
+            over these.
+        same: For how many of them they picked the same frame.
+        chance: The share of same frames that is expected when both pick blindly among the
             frames shown (1/16, more for videos with fewer frames); None without items.
-        frames: mean distance of the two picks in frames of the video; None without items.
-        seconds: mean distance in seconds, over the items where both times are known; None where
-            there are none.
-        one_skipped: items that one picked a frame for and the other skipped.
-        other_video: items for which the picks were made on videos of different length, which
+        frames: Mean distance of the two picks in frames of the video; None without items.
+        seconds: Mean distance in seconds, over the items whose times are known; None without.
+        one_skipped: Items that one picked a frame for and the other skipped.
+        other_video: Items for which the picks were made on videos of different length, which
             cannot be compared.
     """
 
@@ -55,10 +55,10 @@ class Agreement:
 
 
 def agreements(decisions: Iterable[Decision]) -> list[Agreement]:
-    """Compares every two annotators.
+    """Compare every two annotators.
 
     Args:
-        decisions: the decisions that count, at most one for each annotator and item.
+        decisions: The decisions that count, at most one for each annotator and item.
 
     Returns:
         One record for each two annotators who decided anything for the same item, by name.
@@ -85,18 +85,21 @@ def _compare(
         for a, b in alike
         if a.seconds is not None and b.seconds is not None
     ]
-    chances = [1 / len(set(uniform_indices(a.n_frames or 1, GRID))) for a, _ in alike]
     return Agreement(
         first=first,
         second=second,
         items=len(alike),
         same=distances.count(0),
-        chance=fmean(chances) if chances else None,
-        frames=fmean(distances) if distances else None,
-        seconds=fmean(times) if times else None,
+        chance=_mean([1 / len(set(uniform_indices(a.n_frames or 1, GRID))) for a, _ in alike]),
+        frames=_mean(distances),
+        seconds=_mean(times),
         one_skipped=sum({a.state, b.state} == {"picked", "skipped"} for a, b in both),
         other_video=len(picked) - len(alike),
     )
+
+
+def _mean(values: Sequence[float]) -> float | None:
+    return mean(values) if values else None
 
 
 @dataclass(frozen=True)
@@ -104,10 +107,10 @@ class Combined:
     """One pick for each item, and what was left out.
 
     Attributes:
-        picks: the picks, in order of id.
-        skipped: ids of items that more annotators skipped than picked a frame for.
-        other_video: ids of items whose annotators saw videos of different length.
-        automatic: number of picks of models that were left out for those of people.
+        picks: The picks, in order of id.
+        skipped: Ids of items that more annotators skipped than picked a frame for.
+        other_video: Ids of items whose annotators saw videos of different length.
+        automatic: Number of decisions of models, which earlier versions made; never used.
     """
 
     picks: Sequence[Pick]
@@ -117,35 +120,29 @@ class Combined:
 
 
 def combine(decisions: Iterable[Decision]) -> Combined:
-    """Makes one pick for each item out of those of several annotators.
+    """Make one pick for each item out of those of several annotators.
 
     The pick is the median of the frames; of an even number of picks it is the earlier of the two
     in the middle. So it is always a frame that somebody picked. An item that more annotators
-    skipped than picked a frame for has no pick. People and models are never mixed: where a
-    person decided anything at all, the decisions of models are left out.
+    skipped than picked a frame for has no pick.
 
     Args:
-        decisions: the decisions that count, at most one for each annotator and item.
+        decisions: The decisions that count, at most one for each annotator and item.
 
     Returns:
         The picks, and what was left out.
     """
     everything = list(decisions)
-    people = [decision for decision in everything if not is_automatic(decision.annotator)]
-    used = people or everything
+    people = [one for one in everything if not one.annotator.startswith(AUTOMATIC)]
     picks, skipped, other_video = [], [], []
-    for name, group in by_item(used):
+    for name, group in by_item(people):
         picked = [decision for decision in group if decision.state == "picked"]
-        lengths = {decision.n_frames for decision in picked}
         if len(group) - len(picked) > len(picked):
             skipped.append(name)
-        elif len(lengths) > 1:
+        elif len({decision.n_frames for decision in picked}) > 1:
             other_video.append(name)
         else:
             frame = median_low(decision.frame or 0 for decision in picked)
             who = " + ".join(decision.annotator for decision in picked)
             picks.append(Pick(name, frame, picked[0].n_frames or 1, who))
-    left_out = sum(decision.state == "picked" for decision in everything) - sum(
-        decision.state == "picked" for decision in used
-    )
-    return Combined(picks, skipped, other_video, left_out)
+    return Combined(picks, skipped, other_video, len(everything) - len(people))

@@ -9,30 +9,30 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from video_reasoning.preprocessing.files import atomic_path
+from video_reasoning.preprocessing.frames import count_frames
 from video_reasoning.preprocessing.video import VideoError
 from video_reasoning.tasks.handpick.agreement import Combined, combine
-from video_reasoning.tasks.handpick.frames import count_frames, has_frames
 from video_reasoning.tasks.handpick.items import Item
 from video_reasoning.tasks.handpick.record import Decision, clean_annotator, clean_reason
-from video_reasoning.tasks.store.picks import Pick, PicksError, is_automatic, write_picks
+from video_reasoning.tasks.store.picks import Pick, PicksError, write_picks
 from video_reasoning.tasks.store.text_files import read_text
 
 COLUMNS = ("annotator", "id", "frame", "n_frames", "seconds", "skip")
-"""Columns of the CSV; only ``id`` and one of ``frame`` and ``skip`` must be there to import."""
+"""Columns of the CSV; an import needs only ``id`` and one of ``frame`` and ``skip``."""
 
 
 def export_csv(decisions: Iterable[Decision], path: Path) -> int:
-    """Writes the decisions that count as CSV (UTF-8), in order of annotator and id.
+    """Write the decisions that count as CSV (UTF-8), in order of annotator and id.
 
     Args:
-        decisions: what to write.
-        path: the file; one that is there is replaced.
+        decisions: What to write.
+        path: The file; an existing one is replaced.
 
     Returns:
         Number of rows.
 
     Raises:
-        OSError: if the file cannot be written.
+        OSError: If the file cannot be written.
     """
     rows = sorted(decisions, key=lambda decision: (decision.annotator, decision.id))
     with (
@@ -48,28 +48,28 @@ def export_csv(decisions: Iterable[Decision], path: Path) -> int:
 
 @dataclass(frozen=True)
 class Imported:
-    """What a CSV held: the decisions, and a sentence for each row that is none."""
+    """What a CSV contained: the decisions, and a sentence for each row that could not be read."""
 
     decisions: list[Decision]
     problems: list[str]
 
 
 def import_csv(path: Path, items: Mapping[str, Item], annotator: str | None = None) -> Imported:
-    """Reads decisions from CSV.
+    """Read decisions from CSV.
 
     Separators may be commas, semicolons or tabs. A row without `n_frames` gets the length of the
     video in the store.
 
     Args:
-        path: the file.
-        items: the benchmark's items by id; other ids are refused.
-        annotator: whose decisions rows without an annotator are.
+        path: The file.
+        items: The benchmark's items by id; other ids are refused.
+        annotator: Whose decisions rows without an annotator are.
 
     Returns:
         The decisions in the file's order, and what is wrong with the other rows.
 
     Raises:
-        PicksError: if the file cannot be read as such a table.
+        PicksError: If the file cannot be read as such a table.
     """
     try:
         text = read_text(path)
@@ -108,8 +108,7 @@ def _decision(
     who = cells["annotator"] or annotator or ""
     if not who:
         raise PicksError("it names no annotator; give one with --annotator.")
-    # An exported file may hold a model's picks, and stays what it was.
-    who = who if is_automatic(who) and who.isprintable() else clean_annotator(who)
+    who = clean_annotator(who)
     item = items.get(cells["id"])
     if item is None:
         raise PicksError(f"there is no question {cells['id']!r} in the store.")
@@ -154,10 +153,10 @@ class Installed:
     """What was written into the store.
 
     Attributes:
-        path: the file.
-        combined: the picks that were written, and what annotators left open.
-        unknown: ids that are not in the store.
-        changed: ids whose video in the store has another number of frames than when picked.
+        path: The file.
+        combined: The picks that were written, and what annotators left open.
+        unknown: Ids that are not in the store.
+        changed: Ids whose video in the store has another number of frames than when picked.
     """
 
     path: Path
@@ -172,21 +171,21 @@ def install(
     items: Mapping[str, Item],
     home: Path | None = None,
 ) -> Installed:
-    """Writes one pick for each item into the store, replacing those that were there.
+    """Write one pick for each item into the store, replacing the previous ones.
 
     Args:
-        decisions: the decisions that count; `combine` makes one out of several.
-        benchmark: name of the benchmark.
-        items: its items by id. Where an item's video can be read, its length is held against
-            the pick's.
-        home: the store's folder; None for the usual one.
+        decisions: The decisions that count; `combine` makes one out of several.
+        benchmark: Name of the benchmark.
+        items: Its items by id. If an item's video can be read, its length is compared with the
+            pick's.
+        home: The store's folder; None for the usual one.
 
     Returns:
         What was written and what was left out.
 
     Raises:
-        PicksError: if nothing is left to write; the store stays as it is.
-        OSError: if the store cannot be written.
+        PicksError: If nothing is left to write; the store stays as it is.
+        OSError: If the store cannot be written.
     """
     combined = combine(decisions)
     kept, unknown, changed = [], [], []
@@ -213,6 +212,6 @@ def _fits(pick: Pick, item: Item) -> bool:
     if item.video is None:
         return True
     try:
-        return has_frames(item.video, pick.n_frames)
+        return count_frames(item.video) == pick.n_frames
     except VideoError:
         return True

@@ -134,7 +134,7 @@ function nextOpen(from) {
   return -1;
 }
 
-async function show(number, anew = false) {
+async function show(number, again = false) {
   const mine = ++ticket;
   $("grid").classList.add("waiting");
   const who = encodeURIComponent(session.annotator);
@@ -158,7 +158,7 @@ async function show(number, anew = false) {
   const hash = new URLSearchParams({ annotator: session.annotator, item: item.id });
   history.replaceState(null, "", `#${hash}`);
   showFrames(item);
-  if (anew || before.number !== item.number) showVideo(item);
+  if (again || before.number !== item.number) showVideo(item);
   showState();
   progress();
   settled = performance.now() + SETTLE_MS;

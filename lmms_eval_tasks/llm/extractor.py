@@ -1,4 +1,4 @@
-"""Asking a language model which option a response means, where the rules find none.
+"""Asking a language model which option a response means, if the rules find none.
 
 TVBench's authors do so with GPT-4o-mini (TOMATO, appendices C.2 and D.2). Here it is off unless a
 server is named, and every letter found this way is counted (``llm_extracted`` in the table) and
@@ -7,14 +7,14 @@ has the rule ``llm:<model>`` in the sample log:
 ======================================  ======================================================
 ``VIDEO_REASONING_EXTRACTOR_URL``       address of an OpenAI-compatible server; switches it on
 ``VIDEO_REASONING_EXTRACTOR_MODEL``     the model's name there; default: the paper's
-``VIDEO_REASONING_EXTRACTOR_API_KEY``   its key, where it wants one
+``VIDEO_REASONING_EXTRACTOR_API_KEY``   its key, if it needs one
 ======================================  ======================================================
 
-The prompt is the paper's, word for word, and ends by asking for a *random* letter where no
+The prompt is the paper's, word for word, and ends by asking for a *random* letter if no
 option fits. This module never draws one: a reply that is not exactly one of the options'
 letters leaves the response unparsed, and an empty response is not sent at all. But a model that
-does as the prompt says guesses on its own, and its guess cannot be told from a reading. So give
-``llm_extracted`` beside an accuracy; the run without a server is the stricter one.
+does as the prompt says guesses, and its guess looks like a reading. So report ``llm_extracted``
+beside an accuracy; the run without a server is the stricter one.
 """
 
 from __future__ import annotations
@@ -31,8 +31,6 @@ from typing import Any
 from loguru import logger
 
 from video_reasoning.metrics.answers import Answer
-
-__all__ = ["FAILED", "FOUND", "PROMPT", "Extractor", "Settings", "extract", "forget", "settings"]
 
 URL_VARIABLE = "VIDEO_REASONING_EXTRACTOR_URL"
 MODEL_VARIABLE = "VIDEO_REASONING_EXTRACTOR_MODEL"
@@ -63,7 +61,7 @@ TIMEOUT_SECONDS = 30.0
 RETRIES = 1
 MOST_TOKENS = 16
 FAILURES_IN_A_ROW = 8
-"""After so many requests without a reply the server is left alone for the rest of the run."""
+"""After so many requests in a row without a reply, the server is not asked again in this run."""
 
 # A letter alone, or in the marks that models put around one: "C", "C.", "(C)", "**C**", "'C'".
 _LETTER = re.compile(r"""[\s"'`*(\[]*([A-Z])[\s"'`*)\].:]*""")
@@ -74,9 +72,9 @@ class Settings:
     """Which server to ask.
 
     Attributes:
-        url: address of the server, such as ``http://127.0.0.1:8000/v1``.
-        model: the model's name there.
-        api_key: its key; empty where it wants none.
+        url: Address of the server, such as ``http://127.0.0.1:8000/v1``.
+        model: The model's name there.
+        api_key: Its key; empty if it needs none.
     """
 
     url: str
@@ -85,7 +83,7 @@ class Settings:
 
 
 def settings() -> Settings | None:
-    """The server that the environment names, or None where it names none."""
+    """Return the server that the environment names, or None without one."""
     url = os.environ.get(URL_VARIABLE, "").strip()
     if not url:
         return None
@@ -94,14 +92,14 @@ def settings() -> Settings | None:
 
 
 def extract(response: str, options: Mapping[str, str]) -> Answer | None:
-    """Asks the server, where one is named, which option a response means. Never raises.
+    """Ask the server, if one is named, which option a response means. Never raise.
 
     Args:
-        response: what the model under test printed; the rules found no option in it.
-        options: letter -> text.
+        response: What the model under test printed; the rules found no option in it.
+        options: Letter -> text.
 
     Returns:
-        None where no server is named or the response is empty. Else an answer whose rule is
+        None if no server is named or the response is empty. Otherwise an answer whose rule is
         ``llm:<model>`` with a letter of ``options``; or without a letter ``llm found none``, or
         ``llm failed: <reason>``.
     """
@@ -119,12 +117,12 @@ class Extractor:
     """One server, with what it replied so far. Safe in several threads.
 
     Attributes:
-        server: which server it is.
-        failures: reason -> how many requests had no reply because of it.
+        server: Which server it is.
+        failures: Reason -> how many requests had no reply because of it.
     """
 
     def __init__(self, server: Settings) -> None:
-        """Connects nothing yet."""
+        """Remember the server; nothing is connected yet."""
         self.server = server
         self.failures: dict[str, int] = {}
         self._replies: dict[str, Future[str]] = {}
@@ -133,7 +131,7 @@ class Extractor:
         self._client: Any = None
 
     def ask(self, response: str, options: Mapping[str, str]) -> Answer:
-        """Reads a response with the server's help; see :func:`extract`."""
+        """Read a response with the server's help; see :func:`extract`."""
         prompt = PROMPT.format(
             response=response, all_choices=list(options), index2ans=dict(options)
         )
@@ -147,7 +145,7 @@ class Extractor:
         return Answer(None, "llm found none")
 
     def _reply(self, prompt: str) -> str:
-        """The server's reply; the same prompt is sent once, also by several threads at a time."""
+        """Return the server's reply; several threads send the same prompt once."""
         with self._lock:
             waiting = self._replies.get(prompt)
             mine = waiting is None
@@ -161,7 +159,7 @@ class Extractor:
                 with self._lock:
                     self._in_a_row = 0
             except BaseException as error:
-                waiting.set_exception(error)  # whoever waits must not wait for ever
+                waiting.set_exception(error)  # whoever waits must not wait forever
                 if not isinstance(error, Exception):
                     raise
                 self._count(error)
@@ -172,7 +170,7 @@ class Extractor:
             if self._client is None:
                 from openai import OpenAI
 
-                # A server of one's own wants no key, but the client insists on a text.
+                # A local server needs no key, but the client insists on a text.
                 self._client = OpenAI(
                     base_url=self.server.url,
                     api_key=self.server.api_key or "none",
@@ -196,20 +194,21 @@ class Extractor:
             self._in_a_row += 1
             given_up = self._in_a_row == FAILURES_IN_A_ROW
         if first:
+            line = str(error).strip().partition("\n")[0][:200] or type(error).__name__
             logger.warning(
                 f"The extractor {self.server.model} at {self.server.url} gave no reply ({reason}: "
-                f"{_first_line(error)}); such responses stay unparsed. Check {URL_VARIABLE}, "
+                f"{line}); such responses stay unparsed. Check {URL_VARIABLE}, "
                 f"{MODEL_VARIABLE} and {KEY_VARIABLE}."
             )
         if given_up:
             logger.warning(
                 f"{FAILURES_IN_A_ROW} requests in a row had no reply from {self.server.url}: it "
-                "is asked no more in this run."
+                "is not asked again in this run."
             )
 
 
 class _GivenUpError(Exception):
-    """The server failed too often and is asked no more."""
+    """The server failed too often and is not asked again."""
 
 
 @lru_cache(maxsize=4)
@@ -217,19 +216,9 @@ def _extractor(server: Settings) -> Extractor:
     return Extractor(server)
 
 
-def forget() -> None:
-    """Drops all replies and failures (for tests, and between runs in one process)."""
-    _extractor.cache_clear()
-
-
 def _reason(error: Exception) -> str:
-    """Few words that are the same for the same kind of failure."""
+    """Return a few words that are the same for the same kind of failure."""
     if isinstance(error, _GivenUpError):
         return "given up after repeated failures"
     status = getattr(error, "status_code", None)
     return f"HTTP {status}" if isinstance(status, int) else type(error).__name__
-
-
-def _first_line(error: Exception) -> str:
-    lines = str(error).strip().splitlines()
-    return lines[0][:200] if lines else type(error).__name__

@@ -11,7 +11,7 @@ They are named by environment variables, because they serve every task of a run:
 ``VIDEO_REASONING_JUDGE_TEMPERATURE``  0 (greedy, the default) or above (the paper: 0.4)
 =================================  ===========================================================
 
-Where a model is not set up or cannot be loaded, a run goes on without its metric and one line
+If a model is not set up or cannot be loaded, a run goes on without its metric and one line
 says what to do; ``video-reasoning score`` computes it later from the run's log.
 """
 
@@ -53,9 +53,9 @@ class JudgeSettings:
     """Which judge to ask, and how.
 
     Attributes:
-        model: name or folder, or the name that the server knows.
-        base_url: the server; None for a transformers model.
-        api_key: the server's key; None where it wants none.
+        model: Name or folder, or the name that the server knows.
+        base_url: The server; None for a transformers model.
+        api_key: The server's key; None if it needs none.
         temperature: 0 for greedy decoding.
     """
 
@@ -72,15 +72,15 @@ class JudgeSettings:
 
 
 def clip_model() -> str:
-    """The CLIP model that is set up, else the paper's."""
+    """Return the CLIP model that is set up, else the paper's."""
     return _variable(CLIP_VARIABLE) or CLIP_MODEL
 
 
 def judge_settings() -> JudgeSettings:
-    """The judge that is set up.
+    """Return the judge that is set up.
 
     Raises:
-        TextModelError: if there is none, or its temperature is no number.
+        TextModelError: If there is none, or its temperature is not a number.
     """
     model, url = _variable(JUDGE_MODEL_VARIABLE), _variable(JUDGE_URL_VARIABLE)
     if not model and not url:
@@ -105,29 +105,29 @@ def judge_settings() -> JudgeSettings:
 
 
 def label(kind: Kind) -> str:
-    """Name of the model that computes a metric, for a results file.
+    """Name the model that computes a metric, for a results file.
 
     Raises:
-        TextModelError: as :func:`judge_settings`.
+        TextModelError: As :func:`judge_settings`.
     """
     return clip_model() if kind == "clip_score" else judge_settings().label
 
 
 def pair_scores(kind: Kind, questions: Questions, *, bar: bool = True) -> list[Matrix]:
-    """Scores every (response, reference) pair of every question.
+    """Score every (response, reference) pair of every question.
 
     The model is loaded once per process; the same questions are not scored twice in a row.
 
     Args:
-        kind: "clip_score" (cosine, -1..1) or "llm_match" (1..5, NaN where the judge gave none).
-        questions: responses and references of each question.
-        bar: whether to show a progress bar on the standard error stream.
+        kind: "clip_score" (cosine, -1..1) or "llm_match" (1..5, NaN if the judge gave none).
+        questions: Responses and references of each question.
+        bar: Whether to show a progress bar on the standard error stream.
 
     Returns:
         For each question a matrix of shape (responses, references).
 
     Raises:
-        TextModelError: if the model is not set up, or cannot be loaded or used; the message says
+        TextModelError: If the model is not set up, or cannot be loaded or used; the message says
             how to set it up.
     """
     settings = clip_model() if kind == "clip_score" else judge_settings()
@@ -138,7 +138,7 @@ def pair_scores(kind: Kind, questions: Questions, *, bar: bool = True) -> list[M
 
 
 def pair_scores_or_none(kind: Kind, questions: Questions) -> list[Matrix] | None:
-    """As :func:`pair_scores`, but None and one line in the log where there is no model.
+    """Do as :func:`pair_scores`, but return None and log one line if there is no model.
 
     For the harness's aggregations, in which an error would end a run after all its work. The
     same line is printed once per process.
@@ -146,12 +146,12 @@ def pair_scores_or_none(kind: Kind, questions: Questions) -> list[Matrix] | None
     try:
         return pair_scores(kind, questions)
     except TextModelError as error:
-        _tell_once(f"{kind} is N/A: {error}, {LATER}.")
+        _warn_once(f"{kind} is N/A: {error}, {LATER}.")
         return None
 
 
 @cache
-def _tell_once(sentence: str) -> None:
+def _warn_once(sentence: str) -> None:
     logger.warning(sentence)
 
 
@@ -159,7 +159,7 @@ def _tell_once(sentence: str) -> None:
 def _pair_scores(
     settings: str | JudgeSettings, questions: Questions, bar: bool
 ) -> list[Matrix] | str:
-    """The matrices, or why there are none."""
+    """Return the matrices, or why there are none."""
     scorer = _scorer(settings)
     if isinstance(scorer, str):
         return scorer
@@ -174,7 +174,7 @@ def _pair_scores(
 
 @lru_cache(maxsize=4)
 def _scorer(settings: str | JudgeSettings) -> Any:
-    """The loaded model, or why it cannot be loaded."""
+    """Return the loaded model, or why it cannot be loaded."""
     try:
         if isinstance(settings, str):
             return ClipScorer(settings)
@@ -197,15 +197,15 @@ def _reason(settings: str | JudgeSettings, error: Exception) -> str:
 
 
 def forget_models() -> None:
-    """Drops loaded models and remembered scores (for tests, and to free a GPU)."""
+    """Drop loaded models and remembered scores, e.g. to free a GPU."""
     _scorer.cache_clear()
     _pair_scores.cache_clear()
-    _tell_once.cache_clear()
+    _warn_once.cache_clear()
 
 
 @contextmanager
 def _bar(title: str, *, shown: bool) -> Iterator[Callable[[int, int], None]]:
-    """A progress bar whose total is known with its first step."""
+    """Show a progress bar whose total is known with its first step."""
     from tqdm import tqdm
 
     unit = "text" if title == "CLIP score" else "pair"
@@ -218,10 +218,8 @@ def _bar(title: str, *, shown: bool) -> Iterator[Callable[[int, int], None]]:
         yield progress
 
 
-def as_questions(
-    pairs: Sequence[tuple[Sequence[str], Sequence[str]]],
-) -> Questions:
-    """Questions in the form that can be remembered."""
+def as_questions(pairs: Sequence[tuple[Sequence[str], Sequence[str]]]) -> Questions:
+    """Return questions in the form that can be remembered."""
     return tuple((tuple(responses), tuple(references)) for responses, references in pairs)
 
 

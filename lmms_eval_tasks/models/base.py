@@ -12,7 +12,7 @@ from typing import Any
 
 from lmms_eval.api.model import lmms
 
-__all__ = ["Query", "WeightlessModel", "draw"]
+_USE = "use it with tasks whose output_type is generate_until."
 
 
 def draw(size: int, *parts: object) -> int:
@@ -55,7 +55,7 @@ class WeightlessModel(lmms):  # type: ignore[misc]
     """Base of the models that answer without weights.
 
     A subclass writes ``respond``. ``sees`` says whether visuals are resolved at all:
-    where it is False no video has to exist.
+    if it is False no video has to exist.
     """
 
     is_simple = True
@@ -68,16 +68,16 @@ class WeightlessModel(lmms):  # type: ignore[misc]
         device: str | None = None,
         **unknown: object,
     ) -> None:
-        """Take the harness's standard arguments; they change nothing here.
+        """Take the harness's standard arguments, which change nothing here.
 
         Args:
-            batch_size: Accepted and not used.
-            max_batch_size: Accepted and not used.
-            device: Accepted and not used.
-            **unknown: Arguments that nobody knows.
+            batch_size: Not used.
+            max_batch_size: Not used.
+            device: Not used.
+            **unknown: Anything else; refused.
 
         Raises:
-            ValueError: An unknown model argument was given.
+            ValueError: If an unknown model argument was given.
         """
         super().__init__()
         if unknown:
@@ -111,14 +111,7 @@ class WeightlessModel(lmms):  # type: ignore[misc]
 
     @abstractmethod
     def respond(self, query: Query) -> str:
-        """Answer one query.
-
-        Args:
-            query: The request.
-
-        Returns:
-            Free text, as a model would print it.
-        """
+        """Answer one query in free text, as a model would print it."""
 
     def generate_until(self, requests: Sequence[Any]) -> list[str]:
         """Answer the harness's requests, in their order.
@@ -174,26 +167,12 @@ class WeightlessModel(lmms):  # type: ignore[misc]
         return "\n".join(texts), tuple(found)
 
     def loglikelihood(self, requests: Sequence[Any]) -> list[tuple[float, bool]]:
-        """Refuse: these models have no likelihoods.
-
-        Raises:
-            NotImplementedError: Always.
-        """
-        raise NotImplementedError(
-            f"{type(self).__name__} has no likelihoods; use it with tasks whose output_type "
-            "is generate_until."
-        )
+        """Refuse: these models have no likelihoods."""
+        raise NotImplementedError(f"{type(self).__name__} has no likelihoods; {_USE}")
 
     def generate_until_multi_round(self, requests: Sequence[Any]) -> list[str]:
-        """Refuse: these models hold no conversation.
-
-        Raises:
-            NotImplementedError: Always.
-        """
-        raise NotImplementedError(
-            f"{type(self).__name__} answers single questions; use it with tasks whose "
-            "output_type is generate_until."
-        )
+        """Refuse: these models have no conversations."""
+        raise NotImplementedError(f"{type(self).__name__} answers single questions; {_USE}")
 
 
 def _is_sampling(generation: Mapping[str, Any]) -> bool:

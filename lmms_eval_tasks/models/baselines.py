@@ -14,8 +14,6 @@ from loguru import logger
 
 from video_reasoning.tasks.models.base import Query, WeightlessModel, draw
 
-__all__ = ["FrequentChoice", "FrequentChoiceChat", "RandomChoice", "RandomChoiceChat"]
-
 _GUESSES = (
     "Something unexpected happens and the scene changes.",
     "A person loses control of what they are doing.",
@@ -37,8 +35,8 @@ def option_letters(prompt: str) -> list[str]:
             ``A. text``.
 
     Returns:
-        The longest run A, B, C, ... that stands in the prompt in this order; empty
-        where there is no A followed by B.
+        The longest run A, B, C, ... in the prompt in this order; empty if no A is followed
+        by a B.
     """
     found: list[str] = []
     for match in _OPTION.finditer(prompt):
@@ -52,8 +50,8 @@ def document_choices(document: Mapping[str, Any], prompt: str) -> list[str]:
     """List what a response to a question can say.
 
     Args:
-        document: The harness's document; its ``options`` column is used where there is one.
-        prompt: The prompt's text, read where the document lists no options.
+        document: The harness's document; its ``options`` column is used if it has one.
+        prompt: The prompt's text, read if the document lists no options.
 
     Returns:
         Letters, or ["yes", "no"], or nothing for an open question.
@@ -79,12 +77,7 @@ class RandomChoice(WeightlessModel):
     sees = False
 
     def __init__(self, seed: int = 42, **kwargs: Any) -> None:
-        """Set the seed.
-
-        Args:
-            seed: Any integer; TVBench's baseline has 42.
-            **kwargs: The harness's standard arguments.
-        """
+        """Set the seed; TVBench's baseline has 42."""
         super().__init__(**kwargs)
         self.seed = int(seed)
 
@@ -107,7 +100,7 @@ class FrequentChoice(WeightlessModel):
 
     This is TVBench's baseline: it reads the answers of the whole task (the ``answer``
     column) and says the letter, or yes or no, that is right most often; of equally
-    frequent ones the first in the alphabet. Where answers are withheld it names the
+    frequent ones the first in the alphabet. If answers are withheld it names the
     first option, with a warning. It is an upper bound for any constant response, not a
     model.
     """
@@ -115,11 +108,7 @@ class FrequentChoice(WeightlessModel):
     sees = False
 
     def __init__(self, **kwargs: Any) -> None:
-        """Start with nothing counted.
-
-        Args:
-            **kwargs: The harness's standard arguments.
-        """
+        """Start with nothing counted."""
         super().__init__(**kwargs)
         self._most_frequent: dict[tuple[str, str], str | None] = {}
 

@@ -1,1 +1,1 @@
-"""Preparing: from a release to the store."""
+"""From a release to the store."""

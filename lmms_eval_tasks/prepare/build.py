@@ -10,7 +10,6 @@ running it again, and one broken video or odd row never ends a run: it is record
 from __future__ import annotations
 
 import contextlib
-import errno
 import hashlib
 import json
 import os
@@ -28,7 +27,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from video_reasoning.preprocessing.files import Busy, atomic_path, exclusive, remove_leftovers
-from video_reasoning.preprocessing.joining import joined_name
+from video_reasoning.preprocessing.journal import journal, read_journal
 from video_reasoning.preprocessing.video import VideoError, check_file
 from video_reasoning.preprocessing.workers import EngineError, Lost, Workers
 from video_reasoning.tasks import store
@@ -36,9 +35,14 @@ from video_reasoning.tasks.benchmarks import BENCHMARKS, resolve
 from video_reasoning.tasks.blackswan import release as blackswan_release
 from video_reasoning.tasks.blackswan.captions import add_captions, captioned
 from video_reasoning.tasks.causalvqa import prompt
-from video_reasoning.tasks.cli.progress import Progress
 from video_reasoning.tasks.errors import ReleaseError, StoreError, UserError
-from video_reasoning.tasks.prepare.jobs import Checked, Joining, check_video, join_clip
+from video_reasoning.tasks.prepare.jobs import (
+    Checked,
+    Joining,
+    check_video,
+    join_clip,
+    link_or_copy,
+)
 from video_reasoning.tasks.release.hub import fetch, fetched_from
 from video_reasoning.tasks.release.records import Footage, Item, Joined, Parsed
 from video_reasoning.tasks.release.source import Release
@@ -67,6 +71,9 @@ is withheld or there is none; ``video`` is relative to the benchmark's folder; `
 why it cannot be shown; ``frames`` and ``seconds`` are its length (0 where it cannot be read);
 ``evidence`` is what the sample benchmark says it takes to answer."""
 
+Progress = Callable[[str, int, int], None]
+"""Called with the name of a step, how much of it is done, and how much there is."""
+
 Task = TypeVar("Task")
 Outcome = TypeVar("Outcome")
 
@@ -85,34 +92,34 @@ def prepare(
     isolate: bool = False,
     progress: Progress | None = None,
 ) -> dict[str, Any]:
-    """Reads a release and writes the benchmark's part of the store.
+    """Read a release and write the benchmark's part of the store.
 
     Args:
         benchmark: "blackswan", "tvbench" or "causalvqa".
-        source: the release's folder or archive; None to fetch it from the hub.
-        captions: captions for BlackSwanSuite's Detective questions, see
+        source: The release's folder or archive; None to fetch it from the hub.
+        captions: Captions for BlackSwanSuite's Detective questions, see
             :mod:`video_reasoning.tasks.blackswan.captions`; None keeps the store's.
-        repository: a checkout of CausalVQA's repository whose prompt the runs are to use; None
+        repository: A checkout of CausalVQA's repository whose prompt the runs are to use; None
             for our own.
-        revision: of the hub's repositories; None for the newest.
-        store_home: the store's folder; None for :func:`store.home`.
-        workers: processes that decode and join; None for as many as there are cores.
+        revision: Revision of the Hub's repositories; None for the newest.
+        store_home: The store's folder; None for :func:`store.home`.
+        workers: Number of processes that decode and join; None for one per core.
         engine: "local", "dask" or "ray", see :mod:`video_reasoning.preprocessing.workers`. The
             journal, the questions and the manifest are written by this process alone.
-        engine_address: the cluster's address.
-        isolate: whether a single worker is a process of its own, which a decoder that dies
+        engine_address: The cluster's address.
+        isolate: Whether a single worker is a process of its own, which a decoder that dies
             cannot take along.
-        progress: told how far the work has come.
+        progress: Called as the work goes on.
 
     Returns:
         The manifest, as written.
 
     Raises:
-        ReleaseError: if the release cannot be fetched or read, or holds no question that can be
+        ReleaseError: The release cannot be fetched or read, or contains no question that can be
             read, or the captions cannot be read or are for another benchmark.
-        StoreError: if there is no such benchmark, or another process is preparing it.
-        UserError: if the engine cannot be used.
-        OSError: if the store cannot be written, e.g. because the disk is full; what was checked
+        StoreError: There is no such benchmark, or another process is preparing it.
+        UserError: The engine cannot be used.
+        OSError: The store cannot be written, e.g. because the disk is full; what was checked
             and built is kept.
     """
     if repository is not None and benchmark != "causalvqa":
@@ -121,7 +128,7 @@ def prepare(
     folder = store.benchmark_folder(benchmark, store_home).absolute()
     reader = resolve(BENCHMARKS[benchmark].reader)
     scratch = folder / ".prepare"
-    told = progress or (lambda step, done, total: None)
+    report = progress or (lambda step, done, total: None)
     try:
         with exclusive(folder / ".prepare.lock"):
             scratch.mkdir(parents=True, exist_ok=True)
@@ -137,7 +144,7 @@ def prepare(
                 raise ReleaseError(f"{source} holds no question that can be read ({reasons}).")
             team = Workers(workers, engine, engine_address, isolate=isolate, shared=folder)
             with team:
-                work = _Work(folder, scratch, team, told)
+                work = _Work(folder, scratch, team, report)
                 manifest = work.run(benchmark, reader, release, parsed, origin, authors_prompt)
             # Inside the lock: another run may begin at once, with a folder of the same name.
             shutil.rmtree(scratch, ignore_errors=True)
@@ -226,19 +233,19 @@ class _Work:
             temporary.write_text(
                 json.dumps(manifest, indent=2, ensure_ascii=False) + "\n",
                 encoding="utf-8",
-                errors="backslashreplace",  # a name that is no text, as JSON writes it
+                errors="backslashreplace",  # a name that is not text, as JSON writes it
             )
         return manifest
 
     def _tidy(self) -> None:
-        """Removes what killed processes left: hidden files that no reader takes for videos."""
+        """Remove what killed processes left: hidden files that no reader takes for videos."""
         for top in ("videos", "clips", *store.SPLITS[self.folder.name]):
             for place, _, _ in os.walk(self.folder / top):
                 remove_leftovers(Path(place))
         remove_leftovers(self.folder)
 
     def _place(self, footage: dict[str, Footage]) -> tuple[dict[str, Path], dict[str, Checked]]:
-        """Puts every video of the release into the store: linked where possible, else copied.
+        """Put every video of the release into the store: linked where possible, else copied.
 
         Returns:
             The paths by name, and what is wrong with those that the release does not have or
@@ -250,7 +257,7 @@ class _Work:
                 unplaced[name] = Checked(part.problem)
                 continue
             try:
-                if not is_regular(part.file):  # opening a pipe would wait for ever
+                if not is_regular(part.file):  # opening a pipe would wait forever
                     check_file(part.file)
                 # A copy that fails would not say which side it was.
                 with part.file.open("rb"):
@@ -264,23 +271,23 @@ class _Work:
                 continue
             target = self.folder / "videos" / name
             try:
-                _link_or_copy(part.file, target)
+                link_or_copy(part.file, target)
             except (NotADirectoryError, IsADirectoryError, FileExistsError) as error:
-                # One video is called as another one's folder.
+                # One video is named like another one's folder.
                 unplaced[name] = Checked(f"{name} cannot be placed: {error.strerror}.")
                 continue
             placed[name] = target
         return placed, unplaced
 
     def _check(self, placed: dict[str, Path], joined: AbstractSet[str]) -> dict[str, Checked]:
-        """Decodes every video once; what an interrupted run has checked is not done again.
+        """Decode every video once; what an interrupted run has checked is not done again.
 
         Args:
-            placed: path in the store by name.
-            joined: names of videos that are parts of joined clips, whose content is named.
+            placed: Path in the store by name.
+            joined: Names of videos that are parts of joined clips, whose content is named.
         """
         known = {}
-        for entry in _read_journal(self.checked_file):
+        for entry in read_journal(self.checked_file):
             try:
                 known[entry["name"], tuple(entry["state"])] = Checked(**entry["checked"])
             except (KeyError, TypeError):
@@ -293,7 +300,7 @@ class _Work:
                 checked[name] = found
         left = [name for name in placed if name not in checked]
         jobs = [(placed[name], name in joined) for name in left]
-        with _journal(self.checked_file) as write:
+        with journal(self.checked_file) as write:
             for place, outcome in self._each("Checking videos", check_video, jobs):
                 name = left[place]
                 if isinstance(outcome, Lost):
@@ -309,47 +316,50 @@ class _Work:
     def _join(
         self, items: Sequence[Item], checked: dict[str, Checked]
     ) -> dict[Joined, tuple[str, str]]:
-        """Builds each different joined clip; gives its path in the benchmark, and any problem."""
+        """Build each different joined clip; give its path in the benchmark, and any problem."""
         jobs: dict[Joined, Joining] = {}
         clips: dict[Joined, tuple[str, str]] = {}
-        for item in items:
-            wanted = item.shows
-            if not isinstance(wanted, Joined) or wanted in jobs or wanted in clips:
-                continue
+        shown = (item.shows for item in items if isinstance(item.shows, Joined))
+        for wanted in dict.fromkeys(shown):
             parts = [part for part in (wanted.before, wanted.middle, wanted.after) if part]
-            problems = [checked[part.name].problem for part in parts]
-            if any(problems):
-                clips[wanted] = ("", "; ".join(filter(None, problems)))
-                continue
-            videos = self.folder / "videos"
-            first, last = videos / wanted.before.name, videos / wanted.after.name
-            middle: Path | int
-            if wanted.middle is not None:
-                middle = videos / wanted.middle.name
+            if problems := [found for part in parts if (found := checked[part.name].problem)]:
+                clips[wanted] = ("", "; ".join(problems))
             else:
-                before, after = checked[wanted.before.name], checked[wanted.after.name]
-                middle = blackswan_release.hidden_frames(before.frames, after.frames, before.rate)
-            ids = [checked[part.name].content for part in parts]
-            if wanted.middle is None:
-                black: int | None = int(middle)  # type: ignore[arg-type]
-            else:
-                black = 0 if wanted.blackout else None
-            target = self.folder / "clips" / joined_name(ids, black_frames=black)
-            jobs[wanted] = Joining(first, middle, last, wanted.blackout, target)
+                jobs[wanted] = self._joining(wanted, checked)
         order = list(jobs)
         for place, outcome in self._each("Joining clips", join_clip, list(jobs.values())):
+            wanted = order[place]
             if isinstance(outcome, Lost):
+                name = jobs[wanted].name
                 reason = f"the joined clip could not be built: {outcome.reason}"
             else:
-                reason = outcome
-            problem = reason.replace(f"{self.folder}{os.sep}", "")
-            clips[order[place]] = (f"clips/{jobs[order[place]].target.name}", problem)
+                name, reason = outcome
+            clips[wanted] = (f"clips/{name}", reason.replace(f"{self.folder}{os.sep}", ""))
         return clips
+
+    def _joining(self, wanted: Joined, checked: dict[str, Checked]) -> Joining:
+        videos = self.folder / "videos"
+        parts = [part for part in (wanted.before, wanted.middle, wanted.after) if part]
+        middle: Path | int
+        if wanted.middle is not None:
+            middle = videos / wanted.middle.name
+        else:
+            before, after = checked[wanted.before.name], checked[wanted.after.name]
+            middle = blackswan_release.hidden_frames(before.frames, after.frames, before.rate)
+        return Joining(
+            videos / wanted.before.name,
+            middle,
+            videos / wanted.after.name,
+            wanted.blackout,
+            self.folder / "clips",
+            tuple(checked[part.name].content for part in parts),
+            wanted.before.file,
+        )
 
     def _each(
         self, step: str, function: Callable[[Task], Outcome], tasks: Sequence[Task]
     ) -> Iterator[tuple[int, Outcome | Lost]]:
-        """Runs a function over many tasks, telling of progress."""
+        """Run a function over many tasks, and report progress."""
         if not tasks:
             return
         self.progress(step, 0, len(tasks))
@@ -365,40 +375,6 @@ def _state(path: Path) -> tuple[int, int]:
     return status.st_size, status.st_mtime_ns
 
 
-def _read_journal(path: Path) -> Iterator[dict[str, Any]]:
-    """Entries of a journal; a line that was being written when a run was killed is none."""
-    try:
-        text = path.read_text(encoding="utf-8", errors="replace")
-    except FileNotFoundError:
-        return
-    for line in text.splitlines():
-        with contextlib.suppress(ValueError):
-            entry = json.loads(line)
-            if isinstance(entry, dict):
-                yield entry
-
-
-@contextlib.contextmanager
-def _journal(path: Path) -> Iterator[Callable[[dict[str, Any]], None]]:
-    """Gives a function that adds an entry, which a kill right after does not lose."""
-    with path.open("ab", buffering=0) as file:
-        # A line that was cut off would swallow the next one.
-        if file.tell() and not path.read_bytes().endswith(b"\n"):
-            file.write(b"\n")
-
-        def write(entry: dict[str, Any]) -> None:
-            line = (json.dumps(entry) + "\n").encode()
-            if file.write(line) != len(line):
-                raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), str(path))
-
-        try:
-            yield write
-        except OSError as error:
-            if error.filename is None and error.errno is not None:
-                error.filename = str(path)
-            raise
-
-
 def _parts(item: Item) -> list[Footage]:
     shows = item.shows
     if isinstance(shows, Footage):
@@ -409,7 +385,7 @@ def _parts(item: Item) -> list[Footage]:
 def _video(
     item: Item, checked: dict[str, Checked], clips: dict[Joined, tuple[str, str]]
 ) -> tuple[str, str]:
-    """The path below the benchmark's folder of what an item shows, and why it cannot be shown."""
+    """Return what an item shows, as a path in the benchmark's folder, or why it cannot."""
     if isinstance(item.shows, Joined):
         return clips[item.shows]
     return f"videos/{item.shows.name}", checked[item.shows.name].problem
@@ -445,20 +421,3 @@ def _split_summary(split: str, rows: list[dict[str, Any]], parsed: Parsed) -> di
     if counts := captioned(rows):
         summary["captioned"] = counts
     return summary
-
-
-def _link_or_copy(file: Path, target: Path) -> None:
-    """Places a file under another name: a hard link where the file system allows, else a copy."""
-    status = file.stat()
-    if target.exists():
-        placed = target.stat()
-        if (placed.st_ino, placed.st_dev) == (status.st_ino, status.st_dev):
-            return
-        if (placed.st_size, placed.st_mtime_ns) == (status.st_size, status.st_mtime_ns):
-            return
-    target.parent.mkdir(parents=True, exist_ok=True)
-    with atomic_path(target) as temporary:
-        try:
-            os.link(file.resolve(), temporary)
-        except OSError:
-            shutil.copy2(file, temporary)

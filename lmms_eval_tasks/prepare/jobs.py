@@ -1,23 +1,30 @@
-"""What the workers of ``prepare`` do with one video or one clip.
+"""What the workers of `prepare` do with one video or one clip.
 
 A module of its own, with few imports, because every worker process loads it.
 """
 
 from __future__ import annotations
 
+import os
+import shutil
 from dataclasses import dataclass
 from pathlib import Path
 
-from video_reasoning.preprocessing.files import content_id, make_once
-from video_reasoning.preprocessing.joining import join_parts
+from video_reasoning.preprocessing.files import atomic_path, content_id, make_once
+from video_reasoning.preprocessing.joining import is_joined, join_parts, joined_name
 from video_reasoning.preprocessing.video import VideoError, verify
 
 
 @dataclass(frozen=True)
 class Checked:
-    """What decoding a whole video showed: ``problem`` is empty for a good one.
+    """What decoding a whole video showed.
 
-    ``content`` is its content id, where it was asked for.
+    Attributes:
+        problem: Why it cannot be decoded, empty for a good one.
+        frames: Number of frames.
+        seconds: Length in seconds.
+        rate: Frames per second.
+        content: Its content id, if it was asked for.
     """
 
     problem: str
@@ -29,17 +36,41 @@ class Checked:
 
 @dataclass(frozen=True)
 class Joining:
-    """One joined clip: its parts (or the number of hidden frames), and where it goes."""
+    """One joined clip.
+
+    Attributes:
+        before: The first part.
+        middle: The middle part, or the number of hidden frames.
+        after: The last part.
+        blackout: Whether the middle is hidden.
+        folder: Folder of the clip.
+        contents: Content ids of the parts that are files.
+        released: The first part in the release, beside which the joined clip may be.
+    """
 
     before: Path
     middle: Path | int
     after: Path
     blackout: bool
-    target: Path
+    folder: Path
+    contents: tuple[str, ...]
+    released: Path | None = None
+
+    @property
+    def name(self) -> str:
+        """Name of the clip if it is built."""
+        return joined_name(self.contents, black_frames=self.black)
+
+    @property
+    def black(self) -> int | None:
+        """The black frames, as `joined_name` counts them."""
+        if isinstance(self.middle, int):
+            return self.middle
+        return 0 if self.blackout else None
 
 
 def check_video(job: tuple[Path, bool]) -> Checked:
-    """Decodes a whole video; with the second, names its content too."""
+    """Decode a whole video; with the second, name its content too."""
     path, named = job
     try:
         info = verify(path)
@@ -49,19 +80,60 @@ def check_video(job: tuple[Path, bool]) -> Checked:
     return Checked("", info.frames, float(info.duration), float(info.fps), content)
 
 
-def join_clip(job: Joining) -> str:
-    """Builds one joined clip; gives the reason where its parts cannot be used.
+def join_clip(job: Joining) -> tuple[str, str]:
+    """Take one joined clip from the release, or build it.
+
+    The released clip is taken only if it shows exactly the frames of the parts, unchanged, and as
+    many black ones as the middle has.
+
+    Returns:
+        The clip's name, and the reason if the parts cannot be used.
 
     Raises:
-        OSError: if it cannot be written. That is no fault of the clip: the next one would fail
+        OSError: It cannot be written. That is not a fault of the clip: the next one would fail
             as well.
     """
+    if (released := _released(job)) is not None:
+        target = job.folder / joined_name([content_id(released)], black_frames=job.black)
+        link_or_copy(released, target)
+        return target.name, ""
+    target = job.folder / job.name
 
     def make(temporary: Path) -> None:
         join_parts(job.before, job.middle, job.after, temporary, blackout=job.blackout)
 
     try:
-        make_once(job.target, make)
+        make_once(target, make)
     except VideoError as error:
-        return f"the joined clip could not be built: {error}"
-    return ""
+        return target.name, f"the joined clip could not be built: {error}"
+    return target.name, ""
+
+
+def _released(job: Joining) -> Path | None:
+    """Find the joined clip of the same parts in the release, as `split` and the authors name it."""
+    if job.released is None or not job.released.stem.endswith("_A_preevent"):
+        return None
+    folder, suffix = job.released.parent, "D_merged" if job.blackout else "E_merged"
+    name = job.released.name.replace("_A_preevent", f"_{suffix}")
+    for path in (folder / name, folder.with_name(f"{folder.name}_merged") / name):
+        if path.is_file() and is_joined(
+            path, job.before, job.middle, job.after, blackout=job.blackout
+        ):
+            return path
+    return None
+
+
+def link_or_copy(file: Path, target: Path) -> None:
+    """Place a file under another name: a hard link if the file system allows it, else a copy."""
+    status = file.stat()
+    if target.exists():
+        placed = target.stat()
+        if (placed.st_ino, placed.st_dev) == (status.st_ino, status.st_dev):
+            return
+        if (placed.st_size, placed.st_mtime_ns) == (status.st_size, status.st_mtime_ns):
+            return
+    with atomic_path(target) as temporary:
+        try:
+            os.link(file.resolve(), temporary)
+        except OSError:
+            shutil.copy2(file, temporary)

@@ -1,7 +1,7 @@
-"""Fetching a benchmark's release from the Hugging Face hub.
+"""Fetching a benchmark's release from the Hugging Face Hub.
 
-The token is the one that ``hf auth login`` keeps, or ``HF_TOKEN``. What the hub refuses becomes
-one sentence that says what to do. The hub's client keeps a record beside the files, so that an
+The token is the one that ``hf auth login`` keeps, or ``HF_TOKEN``. What the Hub refuses becomes
+one sentence that says what to do. The Hub's client keeps a record beside the files, so that an
 interrupted download goes on where it stopped.
 """
 
@@ -29,20 +29,20 @@ REPOSITORIES = {each.name: each.repositories for each in BENCHMARKS.values() if 
 
 
 def fetch(benchmark: str, scratch: Path, *, revision: str | None = None) -> Path:
-    """Downloads a benchmark's repositories.
+    """Download a benchmark's repositories.
 
     Args:
         benchmark: "blackswan" or "tvbench".
-        scratch: folder in which a folder ``hub`` is made, with one folder per repository. Files
+        scratch: Folder in which a folder ``hub`` is made, with one folder per repository. Files
             that are there already with the right content are not fetched again.
-        revision: branch, tag or commit of every repository; None for the newest.
+        revision: Branch, tag or commit of every repository; None for the newest.
 
     Returns:
         The folder with one folder per repository, to be read like any release.
 
     Raises:
-        ReleaseError: if the benchmark is not on the hub, or a repository that is needed cannot
-            be had (no access, no connection, no space); the message says what to do.
+        ReleaseError: If the benchmark is not on the Hub, or a repository that is needed cannot
+            be fetched (no access, no connection, no space); the message says what to do.
     """
     if benchmark not in REPOSITORIES:
         raise ReleaseError(
@@ -64,18 +64,18 @@ def fetch(benchmark: str, scratch: Path, *, revision: str | None = None) -> Path
 
 
 def fetched_from(benchmark: str, folder: Path) -> str:
-    """Names the repositories and commits of what :func:`fetch` left in a folder."""
+    """Name the repositories and commits of what :func:`fetch` left in a folder."""
     parts = []
     for repository in REPOSITORIES[benchmark]:
         own = folder / repository.name.replace("/", "--")
-        # The hub's client writes the commit into the first line of the record of each file.
+        # The Hub's client writes the commit into the first line of the record of each file.
         record = next(own.glob(".cache/huggingface/download/**/*.metadata"), None)
         if record is not None:
             commit = record.read_text(encoding="utf-8").partition("\n")[0].strip()
             parts.append(f"{repository.name}@{commit[:12]}")
         elif own.is_dir():
             parts.append(repository.name)
-    return f"the hub ({', '.join(parts)})"
+    return f"the Hub ({', '.join(parts)})"
 
 
 def _snapshot(repository: str, folder: Path, revision: str | None) -> None:
@@ -94,13 +94,13 @@ def _snapshot(repository: str, folder: Path, revision: str | None) -> None:
 def refusal(
     benchmark: str, repository: str, error: BaseException, revision: str | None = None
 ) -> str | None:
-    """Says in one sentence why a repository cannot be had and what to do.
+    """Say in one sentence why a repository cannot be fetched and what to do.
 
     Args:
-        benchmark: the benchmark it belongs to.
-        repository: owner and name.
-        error: what the hub's client raised.
-        revision: the revision that was asked for.
+        benchmark: The benchmark it belongs to.
+        repository: Owner and name.
+        error: What the Hub's client raised.
+        revision: The revision that was asked for.
 
     Returns:
         The sentence, or None for an error that is not about access, connection or space.
@@ -108,19 +108,19 @@ def refusal(
     from huggingface_hub import errors
 
     page = PAGE.format(repository=repository)
-    by_hand = f"or name a copy that you have: `video-reasoning prepare {benchmark} --source FOLDER`"
+    by_hand = f"or name a copy of your own: `video-reasoning prepare {benchmark} --source FOLDER`"
     causes = list(_causes(error))
     if any(isinstance(cause, errors.GatedRepoError) for cause in causes):
         return (
-            f"The hub refuses {repository} because access to it is granted on request: request "
-            f"it at {page}, run `hf auth login`, and run the command again ({by_hand})."
+            f"Access to {repository} is granted on request: request it at {page}, run "
+            f"`hf auth login`, and run the command again ({by_hand})."
         )
     if any(isinstance(cause, errors.RevisionNotFoundError) for cause in causes):
         return f"{repository} has no revision {revision}; see {page}/commits/main for those it has."
     if any(isinstance(cause, errors.RepositoryNotFoundError) for cause in causes):
         return (
-            f"The hub knows no {repository}, or hides it from who is not logged in: look at "
-            f"{page}, run `hf auth login`, and run the command again ({by_hand})."
+            f"{repository} was not found on the Hub, or it is private: look at {page}, run "
+            f"`hf auth login`, and run the command again ({by_hand})."
         )
     if any(_is_full(cause) for cause in causes):
         return (
@@ -137,25 +137,25 @@ def refusal(
     )
     if status in (401, 403):
         return (
-            f"The hub refuses {repository} (status {status}): request access at {page}, run "
+            f"The Hub refuses {repository} (status {status}): request access at {page}, run "
             f"`hf auth login`, and run the command again ({by_hand})."
         )
     if status is not None:
         return (
-            f"The hub cannot serve {repository} now (status {status}): run the command again "
+            f"The Hub cannot serve {repository} now (status {status}): run the command again "
             f"later, it goes on where it stopped ({by_hand})."
         )
     if any(_is_offline(cause) for cause in causes):
         offline = " (HF_HUB_OFFLINE is set)" if _offline_by_choice() else ""
         return (
-            f"The hub cannot be reached for {repository}{offline}: run the command again with a "
+            f"The Hub cannot be reached for {repository}{offline}: run the command again with a "
             f"connection, {by_hand}."
         )
     return None
 
 
 def _causes(error: BaseException | None) -> list[BaseException]:
-    """An error and those that led to it."""
+    """Return an error and those that led to it."""
     found: list[BaseException] = []
     while error is not None and error not in found:
         found.append(error)
@@ -168,7 +168,7 @@ def _is_full(error: BaseException) -> bool:
 
 
 def _is_offline(error: BaseException) -> bool:
-    """Whether an error is one of those that clients raise without a connection."""
+    """Tell whether an error is one of those that clients raise without a connection."""
     from huggingface_hub import errors
 
     if isinstance(error, (errors.LocalEntryNotFoundError, errors.OfflineModeIsEnabled)):

@@ -1,14 +1,21 @@
-"""What a release reader hands to :func:`video_reasoning.tasks.prepare.prepare`."""
+"""What a release reader hands to `prepare`, and how it reads a row."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from typing import Any
 
-from video_reasoning.tasks.store.text_files import MOST_NAME, is_text, shortened
+from video_reasoning.tasks.errors import ReleaseError
+from video_reasoning.tasks.store.text_files import (
+    MOST_NAME,
+    is_text,
+    loads,
+    read_text,
+    shortened,
+)
 
 
 @dataclass(frozen=True)
@@ -16,9 +23,9 @@ class Footage:
     """A video file of the release.
 
     Attributes:
-        name: its path below the store's ``videos`` folder.
-        file: where it lies in the release; None where the release lacks it.
-        problem: why it is lacking, else the empty text.
+        name: Its path below the store's ``videos`` folder.
+        file: Where it is in the release; None if the release lacks it.
+        problem: Why it is missing, else the empty text.
     """
 
     name: str
@@ -31,11 +38,11 @@ class Joined:
     """A clip to be built from parts: before + middle (or black in its place) + after.
 
     Attributes:
-        before: the first part.
-        middle: the hidden part; None where the release ships none, then ``blackout`` is set
+        before: The first part.
+        middle: The hidden part; None if the release does not ship it: then ``blackout`` is set
             and its length follows from the lengths of the other two.
-        after: the last part.
-        blackout: whether black frames stand in the middle's place.
+        after: The last part.
+        blackout: Whether black frames take the middle's place.
     """
 
     before: Footage
@@ -58,9 +65,9 @@ class Parsed:
     """A release's annotations, read.
 
     Attributes:
-        items: what is asked, in the order of the questions file.
-        skipped: rows that could not be read: split, task (empty if unknown), row and reason.
-        notes: whatever else a user should know, a sentence each.
+        items: What is asked, in the order of the questions file.
+        skipped: Rows that could not be read: split, task (empty if unknown), row and reason.
+        notes: Whatever else a user should know, a sentence each.
     """
 
     items: list[Item] = field(default_factory=list)
@@ -68,7 +75,7 @@ class Parsed:
     notes: list[str] = field(default_factory=list)
 
     def skip(self, split: str, task: str, row: str, reason: str) -> None:
-        """Records a row that could not be read."""
+        """Record a row that could not be read."""
         row, reason = shortened(row), shortened(reason, 400)
         self.skipped.append({"split": split, "task": task, "row": row, "reason": reason})
 
@@ -77,23 +84,58 @@ class OddRow(ValueError):
     """A row that cannot be read; the message is the reason."""
 
 
-def name_of(row: Mapping[str, Any], column: str) -> str:
-    """A column's text where it names the row: :func:`text`, of a length that a name may have.
+def annotation_text(path: Path) -> str:
+    """Read the text of a file of annotations.
 
     Raises:
-        OddRow: as :func:`text`, or if it is too long.
+        ReleaseError: If it cannot be read, or is not UTF-8.
+    """
+    try:
+        return read_text(path)
+    except (OSError, UnicodeDecodeError) as error:
+        raise ReleaseError(f"{path} is not UTF-8 text ({error}); fetch it again.") from error
+
+
+def json_lines(content: str) -> Iterator[tuple[str, object]]:
+    """Read JSON Lines.
+
+    Args:
+        content: The whole file's text.
+
+    Yields:
+        Where each entry is ("line 3"), and what it is; a text says why it is unreadable.
+    """
+    # Only "\n" ends a line of JSON Lines: a text may contain other line separators.
+    for number, line in enumerate(content.split("\n"), start=1):
+        if line.strip():
+            try:
+                yield f"line {number}", loads(line)
+            except ValueError as error:
+                yield f"line {number}", f"it is not readable JSON ({error})"
+
+
+def posix(written: str) -> PurePosixPath:
+    """Return a path as an annotation has it, on whichever system that was written."""
+    return PurePosixPath(written.replace("\\", "/"))
+
+
+def name_of(row: Mapping[str, Any], column: str) -> str:
+    """Return the text of a column that names the row: :func:`text`, not too long for a name.
+
+    Raises:
+        OddRow: As :func:`text`, or if it is too long.
     """
     found = text(row, column)
     if len(found) > MOST_NAME:
-        raise OddRow(f"{column} is {len(found):,} characters long, no name")
+        raise OddRow(f"{column} is {len(found):,} characters long, too long for a name")
     return found
 
 
 def path_of(written: str) -> str:
-    """A path from the release, checked: it could be the name of a file below a folder.
+    """Return a path from the release that could be the name of a file below a folder.
 
     Raises:
-        OddRow: if it leads outside, or no file can be called so.
+        OddRow: If it leads outside, or no file can be called so.
     """
     parts = written.replace("\\", "/").split("/")
     if ".." in parts or written.startswith(("/", "\\")):
@@ -103,11 +145,23 @@ def path_of(written: str) -> str:
     return written
 
 
-def text(row: Mapping[str, Any], column: str, *, default: str | None = None) -> str:
-    """A column's text, stripped; numbers are taken as text.
+def difficulty_of(row: Mapping[str, Any], names: Mapping[str, str]) -> str:
+    """Return a row's difficulty by the names that are accepted, or the empty text without one.
 
     Raises:
-        OddRow: if it is absent or empty and there is no default, or holds a list or object.
+        OddRow: If it is not one of the names.
+    """
+    found = text(row, "difficulty", default="").lower()
+    if found and found not in names:
+        raise OddRow(f"difficulty is {shortened(found)!r}, not easy, medium or hard")
+    return names.get(found, "")
+
+
+def text(row: Mapping[str, Any], column: str, *, default: str | None = None) -> str:
+    """Return a column's text, stripped; numbers count as text.
+
+    Raises:
+        OddRow: If it is absent or empty and there is no default, or is a list or object.
     """
     value = row.get(column)
     if value is None or (isinstance(value, float) and math.isnan(value)):
@@ -116,19 +170,17 @@ def text(row: Mapping[str, Any], column: str, *, default: str | None = None) -> 
         raise OddRow(f"{column} is not a text")
     stripped = str(value).strip()
     if not is_text(stripped):
-        raise OddRow(f"{column} holds half of a character (a lone surrogate)")
-    if stripped:
-        return stripped
-    if default is None:
+        raise OddRow(f"{column} has half of a character (a lone surrogate)")
+    if not stripped and default is None:
         raise OddRow(f"{column} is missing")
-    return default
+    return stripped or default or ""
 
 
 def index(value: object, size: int, what: str) -> int:
-    """A 0-based position, tolerant of ``3``, ``3.0`` and ``"3"``.
+    """Return a 0-based position, tolerant of ``3``, ``3.0`` and ``"3"``.
 
     Raises:
-        OddRow: if it is no whole number, or outside 0..size-1.
+        OddRow: If it is not a whole number, or not in 0..size-1.
     """
     try:
         number = float(str(value).strip())
@@ -140,10 +192,10 @@ def index(value: object, size: int, what: str) -> int:
 
 
 def texts(value: object, what: str, least: int) -> list[str]:
-    """A list of non-empty texts, all different; numbers are taken as text.
+    """Return a list of non-empty texts; numbers count as text.
 
     Raises:
-        OddRow: if it is no list, has too few entries, an empty one, or one twice.
+        OddRow: If it is not a list, has too few entries, or an empty one.
     """
     if not isinstance(value, (list, tuple)):
         raise OddRow(f"{what} is not a list")
@@ -152,7 +204,7 @@ def texts(value: object, what: str, least: int) -> list[str]:
         if entry is None or isinstance(entry, (list, dict)) or not str(entry).strip():
             raise OddRow(f"{what} has an empty or nested entry")
         if not is_text(str(entry)):
-            raise OddRow(f"{what} holds half of a character (a lone surrogate)")
+            raise OddRow(f"{what} has half of a character (a lone surrogate)")
         entries.append(str(entry).strip())
     if len(entries) < least:
         raise OddRow(f"{what} has {len(entries)} entries, fewer than {least}")

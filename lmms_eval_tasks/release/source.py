@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-import errno
 import os
 import stat
 import tarfile
 import zipfile
 from collections import defaultdict
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path, PurePosixPath
 from typing import IO
 
-from video_reasoning.preprocessing.files import atomic_path, content_id
+from video_reasoning.preprocessing.files import STORAGE_ERRORS, atomic_path, content_id
 from video_reasoning.tasks.errors import ReleaseError
+from video_reasoning.tasks.release.records import Footage
 from video_reasoning.tasks.store.text_files import is_regular, shortened
 
 ARCHIVE_SUFFIXES = (".zip", ".tar", ".tar.gz", ".tgz", ".tar.bz2", ".tar.xz")
@@ -28,24 +28,20 @@ FREE_EXPANSION = 64 * 2**20
 """Bytes that any archive may unpack to, so that a small text archive is not refused."""
 
 
-_NO_ROOM = (errno.ENOSPC, getattr(errno, "EDQUOT", errno.ENOSPC), errno.EFBIG, errno.EROFS)
-# Faults of the place that is unpacked to, not of the archive.
-
-
 def is_archive(path: Path) -> bool:
-    """Whether a file's name is that of an archive that can be unpacked."""
+    """Tell by a file's name whether it is an archive that can be unpacked."""
     return path.name.lower().endswith(ARCHIVE_SUFFIXES)
 
 
 class Release:
-    """All files of a release, found by name wherever they lie.
+    """All files of a release, found by name wherever they are.
 
     Args:
-        source: the release's folder or archive.
-        scratch: folder for what archives hold; unpacking resumes there if it was interrupted.
+        source: The release's folder or archive.
+        scratch: Folder for the content of archives; unpacking resumes there if it was interrupted.
 
     Raises:
-        ReleaseError: if the source is absent, empty, or an archive that is not safe to unpack.
+        ReleaseError: If the source is absent, empty, or an archive that is not safe to unpack.
     """
 
     def __init__(self, source: Path, scratch: Path) -> None:
@@ -66,7 +62,7 @@ class Release:
             raise ReleaseError(f"{source} does not exist; name the release's folder or archive.")
         if not self._files:
             raise ReleaseError(
-                f"{source} holds no annotations and no videos; name the release's folder."
+                f"{source} has no annotations and no videos; name the release's folder."
             )
 
     def _add_folder(self, root: Path, scratch: Path) -> None:
@@ -88,27 +84,23 @@ class Release:
             self._add_folder(unpack(path, scratch), scratch)
 
     def annotations(self, *suffixes: str) -> list[Path]:
-        """Annotation files with one of the suffixes (``.csv``), in a stable order."""
-        return [
-            path
-            for relative, path in sorted(self._files.items())
-            if path.suffix.lower() in suffixes and relative
-        ]
+        """Return the annotation files with one of the suffixes (``.csv``), in a stable order."""
+        return [path for _, path in sorted(self._files.items()) if path.suffix.lower() in suffixes]
 
     def videos(self) -> int:
-        """How many video files the release holds."""
+        """Return how many video files the release has."""
         return sum(path.suffix.lower() in VIDEO_SUFFIXES for path in self._files.values())
 
     def locate(self, reference: str, *, anywhere: bool = True) -> Path:
-        """The file that an annotation means by a relative path.
+        """Find the file that an annotation means by a relative path.
 
         Args:
-            reference: path as the annotation has it; the file's own path must end with it.
-            anywhere: whether a file of that name in another folder will do, if there is
+            reference: Path as the annotation has it; the file's own path must end with it.
+            anywhere: Whether a file of that name in another folder will do, if there is
                 just one.
 
         Raises:
-            LookupError: if there is no such file, or more than one; the message says which.
+            LookupError: If there is no such file, or more than one; the message says which.
         """
         wanted = PurePosixPath(reference.replace("\\", "/").strip()).as_posix()
         names = self._by_name.get(PurePosixPath(wanted).name, [])
@@ -119,12 +111,26 @@ class Release:
         if len(found) == 1:
             return self._files[found[0]]
         if not found:
-            raise LookupError(f"the release holds no {shortened(wanted)}")
+            raise LookupError(f"the release has no {shortened(wanted)}")
         raise LookupError(f"{shortened(wanted)} could be any of {', '.join(sorted(found)[:3])}")
+
+    def footage(self, name: str, references: Sequence[str]) -> Footage:
+        """Return the first video that one of some relative paths leads to.
+
+        Args:
+            name: Its path below the store's ``videos`` folder.
+            references: Paths to try in this order, at least one; see :meth:`locate`.
+        """
+        for reference in references:
+            try:
+                return Footage(name, self.locate(reference, anywhere=False))
+            except LookupError as error:
+                problem = str(error)
+        return Footage(name, None, problem)
 
 
 def unpack(archive: Path, scratch: Path) -> Path:
-    """Unpacks annotations and videos of an archive into a folder of its own.
+    """Unpack annotations and videos of an archive into a folder of its own.
 
     Members that are there already with the right size are kept, so that an interrupted
     unpacking goes on where it stopped. Nothing is ever written outside the folder.
@@ -133,7 +139,7 @@ def unpack(archive: Path, scratch: Path) -> Path:
         The folder, named after the archive's content.
 
     Raises:
-        ReleaseError: for a damaged archive, or one with absolute paths, ``..``, links, or a
+        ReleaseError: For a damaged archive, or one with absolute paths, ``..``, links, or a
             size out of all proportion.
     """
     try:
@@ -150,7 +156,7 @@ def unpack(archive: Path, scratch: Path) -> Path:
         else:
             raise ReleaseError(f"{archive} is not a readable archive; fetch it again.")
     except OSError as error:
-        if error.errno in _NO_ROOM:
+        if error.errno in STORAGE_ERRORS:
             raise
         raise ReleaseError(f"{archive} cannot be unpacked ({error}); fetch it again.") from error
     except (EOFError, zipfile.BadZipFile, tarfile.TarError, RuntimeError) as error:
@@ -168,7 +174,7 @@ def _zip_members(archive: Path, opened: zipfile.ZipFile) -> Iterator[Member]:
             continue
         mode = info.external_attr >> 16
         if mode and stat.S_ISLNK(mode):
-            raise ReleaseError(f"{archive} holds a link ({info.filename}); it was not unpacked.")
+            raise ReleaseError(f"{archive} contains a link ({info.filename}); it was not unpacked.")
         yield info.filename, info.file_size, lambda info=info: opened.open(info)  # type: ignore[misc]
 
 
@@ -178,13 +184,13 @@ def _tar_members(archive: Path, opened: tarfile.TarFile) -> Iterator[Member]:
             continue
         if not info.isreg():
             raise ReleaseError(
-                f"{archive} holds a link or device ({info.name}); it was not unpacked."
+                f"{archive} contains a link or device ({info.name}); it was not unpacked."
             )
         yield info.name, info.size, lambda info=info: opened.extractfile(info)  # type: ignore[misc]
 
 
 def _extract(archive: Path, members: Iterator[Member], target: Path, size: int) -> None:
-    """Writes the members that matter, each under a temporary name first."""
+    """Write the members that matter, each under a temporary name first."""
     most = max(FREE_EXPANSION, MOST_EXPANSION * size)
     total = 0
     target.mkdir(parents=True, exist_ok=True)
@@ -192,7 +198,7 @@ def _extract(archive: Path, members: Iterator[Member], target: Path, size: int) 
         path = PurePosixPath(name.replace("\\", "/"))
         if path.is_absolute() or ".." in path.parts or ":" in path.parts[0]:
             raise ReleaseError(
-                f"{archive} holds a path that leads outside ({name}); it was not unpacked."
+                f"{archive} contains a path that leads outside ({name}); it was not unpacked."
             )
         total += length
         if count >= MOST_MEMBERS or total > most:
@@ -219,7 +225,7 @@ def _copy(
     written: IO[bytes],
     length: int,
 ) -> None:
-    """Copies one member, and no more bytes than its header promises."""
+    """Copy one member, and no more bytes than its header promises."""
     member = open_member()
     if member is None:
         raise ReleaseError(f"{archive}: {name} cannot be read; fetch the archive again.")

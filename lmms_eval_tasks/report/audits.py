@@ -14,14 +14,19 @@ from typing import Any
 from loguru import logger
 
 from video_reasoning.metrics.intervals import Estimate
-from video_reasoning.metrics.principles import format_ratio
+from video_reasoning.metrics.principles import PAPER_COLUMNS, format_ratio, paper_value
 from video_reasoning.metrics.published import published
 from video_reasoning.preprocessing.conditions import Condition
 from video_reasoning.preprocessing.video import VideoError
-from video_reasoning.tasks.audit.evaluate import AuditResult
-from video_reasoning.tasks.audit.output import RESULT
-from video_reasoning.tasks.audit.result import Audit, Listed, read_audit, read_listed
-from video_reasoning.tasks.audit.variants import AuditError
+from video_reasoning.tasks.audit.result import (
+    RESULT,
+    Audit,
+    AuditResult,
+    Finding,
+    read_audit,
+    read_findings,
+)
+from video_reasoning.tasks.audit.variants import AuditError, known, measure_label
 from video_reasoning.tasks.report.gallery import (
     LEAST_PER_TASK,
     MOST_ON_PAGE,
@@ -29,62 +34,34 @@ from video_reasoning.tasks.report.gallery import (
     Frame,
     frames_with,
 )
-from video_reasoning.tasks.report.tables import EMPTY, Cell, Grid, Row, label
+from video_reasoning.tasks.report.tables import EMPTY, Cell, Grid, Row, distinct
 from video_reasoning.tasks.results.principles import PAPER_MODELS
 
 __all__ = [
-    "MEASURES",
     "PAPER_BENCHMARKS",
     "AuditPart",
     "ListedExample",
     "audit_facts",
     "audit_part",
-    "condition_label",
+    "estimate_cell",
     "find_audits",
-    "kind_of",
-    "measure_label",
-    "members_of",
-    "paper_gain",
+    "ratio",
     "reference",
-    "text_of",
+    "signature",
 ]
-
-MEASURES = ("kappa_random1", "kappa_handpicked1", "tau", "rho")
-"""The measures that the paper has too, in the order of its tables."""
 
 PAPER_BENCHMARKS = ("VITATECS", "MVBench", "TempCompass", "ReXTime", "TVBench")
 """The benchmarks of the paper's tables 1 to 4, in their order."""
 
-_MEASURE_LABELS = {
-    "kappa_random1": "κ (random frame)",
-    "kappa_last1": "κ (last frame)",
-    "kappa_handpicked1": "κ (handpicked frame)",
-    "kappa_blind": "κ (no frame)",
-    "tau": "τ (order)",
-    "rho": "ρ (disparity)",
-}
-
-# What a column shows: a kind of condition or a measure, and the paper's table and column of it.
-_COLUMNS = (
-    ("random", "multi_frame_gain_random", "acc_1"),
-    ("handpicked", "multi_frame_gain_handpicked", "acc_1_handpicked"),
-    ("shuffled", "frame_order_sensitivity", "acc_16_shuffled"),
-    ("ordered", "frame_order_sensitivity", "acc_16"),
-    ("kappa_random1", "multi_frame_gain_random", "kappa"),
-    ("kappa_handpicked1", "multi_frame_gain_handpicked", "kappa"),
-    ("tau", "frame_order_sensitivity", "tau"),
-    ("rho", "frame_information_disparity", "rho"),
-)
 _COLUMN_LABELS = {
     "random": "1 random frame",
     "handpicked": "1 handpicked frame",
     "shuffled": "several, shuffled",
     "ordered": "several, in order",
 }
-_SINGLES = {"random1": "the random frame", "last1": "the last frame"}
 
 _KEPT = 400
-"""Letters shown of a response."""
+"""Characters shown of a response."""
 
 _PROMPT_KEPT = 1200
 
@@ -94,13 +71,13 @@ class ListedExample:
     """A question to look at, with pictures.
 
     Attributes:
-        listed: the question.
-        singles: the frame shown under each condition of one frame, where that is known.
-        frames: frames of the whole video.
-        caption: what they are.
+        listed: The question.
+        singles: The frame shown under each condition of one frame, if it is known.
+        frames: Frames of the whole video.
+        caption: What they are.
     """
 
-    listed: Listed
+    listed: Finding
     singles: Sequence[Frame] = ()
     frames: Sequence[Frame] = ()
     caption: str = ""
@@ -108,60 +85,69 @@ class ListedExample:
 
 @dataclass(frozen=True)
 class AuditPart:
-    """What a report says of audits.
+    """What a report shows of audits.
 
     Attributes:
-        audits: the audits, oldest first.
-        names: an audit's file -> its short name.
-        problems: what could not be read, a sentence each.
-        grid: audited tasks beside the paper's benchmarks; None where there are none.
-        examples: an audit's file and a task -> questions to look at.
-        counts: an audit's file and a task -> how many questions its list has.
+        names: An audit's file -> its short name.
+        audits: The audits, oldest first.
+        problems: What could not be read, a sentence each.
+        grid: Audited tasks beside the paper's benchmarks; None if there are none.
+        examples: An audit's file and a task -> questions to look at.
+        counts: An audit's file and a task -> the number of questions in its list.
     """
 
+    names: Mapping[Path, str]
     audits: Sequence[Audit] = ()
-    names: Mapping[Path, str] = field(default_factory=dict)
     problems: Sequence[str] = ()
     grid: Grid | None = None
     examples: Mapping[tuple[Path, str], Sequence[ListedExample]] = field(default_factory=dict)
     counts: Mapping[tuple[Path, str], int] = field(default_factory=dict)
 
-    def place(self, audit: Audit) -> int:
-        """The place of an audit among the others."""
-        return list(self.names).index(audit.file)
-
+    @property
     def top(self) -> dict[str, list[tuple[Audit, AuditResult]]]:
-        """Groups and the tasks that are in none of them -> their audits; refused ones are not."""
+        """Groups, and tasks of no group, -> their audits; without those that were refused."""
         found: dict[str, list[tuple[Audit, AuditResult]]] = {}
         for audit in self.audits:
-            inner = members_of(audit)
-            for result in audit.results:
-                if not result.refused and result.name not in inner:
-                    found.setdefault(result.name, []).append((audit, result))
+            for result in _top(audit):
+                found.setdefault(result.name, []).append((audit, result))
         return found
 
+    @property
     def refused(self) -> list[tuple[Audit, AuditResult]]:
         """The tasks that were not audited."""
         return [
             (audit, result) for audit in self.audits for result in audit.results if result.refused
         ]
 
+    def place(self, audit: Audit) -> int:
+        """Return the place of an audit among the others."""
+        return list(self.names).index(audit.file)
+
+    def members(self, audit: Audit, group: str) -> list[AuditResult]:
+        """Return the tasks of a group that were audited."""
+        inner = _groups(audit)
+        return [
+            each for each in audit.results if inner.get(each.name) == group and not each.refused
+        ]
+
     def as_json(self) -> list[dict[str, Any]]:
-        """The audits for machines."""
+        """Return the audits as plain values."""
         return [
             {
                 "name": self.names[audit.file],
                 **audit.as_json(),
                 "questions_to_look_at": {
-                    task: count for (file, task), count in self.counts.items() if file == audit.file
+                    task: number
+                    for (file, task), number in self.counts.items()
+                    if file == audit.file
                 },
             }
             for audit in self.audits
         ]
 
 
-def members_of(audit: Audit) -> dict[str, str]:
-    """Task -> the group that stands for it; tasks of no group are not in it."""
+def _groups(audit: Audit) -> dict[str, str]:
+    """Task -> the group that stands for it; without tasks of no group."""
     return {
         name: result.name
         for result in audit.results
@@ -170,14 +156,19 @@ def members_of(audit: Audit) -> dict[str, str]:
     }
 
 
+def _top(audit: Audit) -> list[AuditResult]:
+    inner = _groups(audit)
+    return [each for each in audit.results if not each.refused and each.name not in inner]
+
+
 def find_audits(paths: Iterable[Path]) -> tuple[list[Audit], list[str]]:
-    """Reads every audit below some paths.
+    """Read every audit below some paths.
 
     Args:
-        paths: folders, or an ``audit.json``; a folder of an audit's logs stands for the audit.
+        paths: Folders, or an ``audit.json``; a folder of an audit's logs stands for the audit.
 
     Returns:
-        The audits, oldest first, and a sentence for each file of that name that is none.
+        The audits, oldest first, and a sentence for each file that is not an audit's.
     """
     files: dict[Path, Path] = {}
     for path in paths:
@@ -201,10 +192,12 @@ def find_audits(paths: Iterable[Path]) -> tuple[list[Audit], list[str]]:
 def audit_part(
     audits: Sequence[Audit], problems: Sequence[str], most_examples: int
 ) -> AuditPart | None:
-    """What a report says of some audits; None where there is nothing to say."""
+    """Gather what a report shows of some audits; None if there are none."""
     if not audits and not problems:
         return None
-    names = _names(audits)
+    names = distinct(
+        {each.file: (each.model, each.model_args, each.date, str(each.folder)) for each in audits}
+    )
     problems = list(problems)
     n_tasks = sum(
         not result.refused and len(result.tasks) == 1
@@ -215,141 +208,94 @@ def audit_part(
     examples: dict[tuple[Path, str], Sequence[ListedExample]] = {}
     counts: dict[tuple[Path, str], int] = {}
     for audit in audits:
-        listed, of_task, odd = read_listed(audit.folder, most)
-        counts.update({(audit.file, task): count for task, count in of_task.items()})
-        for task, questions in listed.items():
-            if most_examples:
+        listed, of_task, odd = read_findings(audit.folder, most)
+        counts.update({(audit.file, task): number for task, number in of_task.items()})
+        if most_examples:
+            for task, questions in listed.items():
                 examples[audit.file, task] = [_example(audit, each) for each in questions]
         if odd:
-            lines = "1 line is" if odd == 1 else f"{odd:,} lines are"
             problems.append(
-                f"In the list of questions of {audit.folder} {lines} no question; judge the audit "
-                "again with --judge-only."
+                f"The list of questions in {audit.folder} has {odd:,} unusable "
+                f"{'line' if odd == 1 else 'lines'}; run the audit again with --judge-only."
             )
-    return AuditPart(audits, names, problems, _grid(audits, names), examples, counts)
+    return AuditPart(names, audits, problems, _grid(audits, names), examples, counts)
 
 
-def _names(audits: Sequence[Audit]) -> dict[Path, str]:
-    """A short name for each audit; arguments and the rest are added where names would meet."""
-    names = {audit.file: audit.model for audit in audits}
-    for add in (
-        lambda audit: audit.model_args,
-        lambda audit: audit.date,
-        lambda audit: str(audit.folder),
-    ):
-        taken = list(names.values())
-        names = {
-            audit.file: f"{names[audit.file]} ({extra})"
-            if taken.count(names[audit.file]) > 1 and (extra := add(audit))
-            else names[audit.file]
-            for audit in audits
-        }
-    return names
-
-
-def kind_of(condition: str) -> str:
-    """A condition's name without its number: ``ordered16`` -> ``ordered``."""
-    return condition.rstrip("0123456789")
-
-
-def condition_label(condition: str) -> str:
-    """How a page calls a condition of an audit."""
-    kind = kind_of(condition)
-    number = condition[len(kind) :]
-    return {
-        "original": "as the task shows it",
-        "blind": "no frame",
-        "last": "last frame",
-        "ordered": f"{number} in order",
-        "shuffled": f"{number} shuffled",
-        "reordered": "options reordered" + (f" ({number})" if number else ""),
-    }.get(kind) or label(condition)
-
-
-def measure_label(name: str) -> str:
-    """How a page calls a measure of an audit."""
-    return _MEASURE_LABELS.get(name) or label(name)
-
-
-def text_of(found: Estimate) -> tuple[str, str]:
-    """Value and interval, x100; what stands for them where there is none."""
-    if math.isnan(found.value):
-        return ("undefined", "") if found.n else ("–", "")
-    if math.isnan(found.low):
-        return format_ratio(found.value), ""
-    high = "∞" if math.isinf(found.high) else format_ratio(found.high)
-    return format_ratio(found.value), f"{format_ratio(found.low)} to {high}"
-
-
-def reference(result: AuditResult) -> Estimate | None:
-    """The multi-frame accuracy: frames in order, else what the task shows itself."""
-    for wanted in ("ordered", "original"):
-        for name, found in result.accuracies.items():
-            if kind_of(name) == wanted:
-                return found
+def _find(accuracies: Mapping[str, Estimate], kind: str) -> Estimate | None:
+    """Return the accuracy under the first condition of a kind."""
+    for name, found in accuracies.items():
+        variant = known(name)
+        if variant and variant.kind == kind:
+            return found
     return None
 
 
-def paper_gain(benchmark: str, model: str, measure: str) -> float | None:
-    """What the paper prints for a measure, x100; None where it prints none."""
-    table, column = next((table, column) for name, table, column in _COLUMNS if name == measure)
-    return published("tvbench").tables[table].value(model, f"{benchmark}/{column}")
+def ratio(result: AuditResult, name: str) -> Estimate | None:
+    """Return kappa, tau or rho by the name that the paper's tables have it under."""
+    return result.ratios.get(name) or result.ratios.get(f"{name}1")
+
+
+def estimate_cell(found: Estimate | None) -> Cell:
+    """Make a cell of a value and its interval, times 100."""
+    if found is None or (math.isnan(found.value) and not found.n):
+        return EMPTY
+    hint = f"{found.n:,} questions about {found.n_clusters:,} videos; {found.level:.0%} interval"
+    value = None if math.isnan(found.value) else 100 * found.value
+    high = "∞" if math.isinf(found.high) else format_ratio(found.high)
+    span = "" if math.isnan(found.low) else f"{format_ratio(found.low)} to {high}"
+    return Cell(format_ratio(found.value), span, value=value, hint=hint)
+
+
+def reference(result: AuditResult) -> Estimate | None:
+    """Return the accuracy with the frames in order, else with what the task itself shows."""
+    return _find(result.accuracies, "ordered") or _find(result.accuracies, "original")
+
+
+def signature(audit: Audit, result: AuditResult) -> str:
+    """Return what identifies an audit's numbers: task, conditions, their seed and the metric."""
+    metric = result.metric or "own metric"
+    return "|".join([result.name, "+".join(audit.conditions), f"seed{audit.seed}", metric])
 
 
 def _grid(audits: Sequence[Audit], names: Mapping[Path, str]) -> Grid | None:
-    rows = []
-    for audit in audits:
-        inner = members_of(audit)
-        for result in audit.results:
-            if result.refused or result.name in inner:
-                continue
-            name = f"{result.name}, {names[audit.file]}"
-            rows.append(Row(name, "run", [_own_cell(result, column) for column, _, _ in _COLUMNS]))
-    if not rows:
+    audited = [(audit, result) for audit in audits for result in _top(audit)]
+    if not audited:
         return None
-    paper = published("tvbench")
+    rows = []
+    for audit, result in audited:
+        own = [estimate_cell(_own(result, column)) for column in PAPER_COLUMNS]
+        rows.append(Row(f"{result.name}, {names[audit.file]}", "run", own))
     for benchmark in PAPER_BENCHMARKS:
         for model in PAPER_MODELS:
-            values = [
-                paper.tables[table].value(model, f"{benchmark}/{column}")
-                for _, table, column in _COLUMNS
-            ]
-            cells = [
-                EMPTY if value is None else Cell(f"{value:.1f}", value=value) for value in values
-            ]
+            values = [paper_value(model, column, benchmark) for column in PAPER_COLUMNS]
+            cells = [EMPTY if each is None else Cell(f"{each:.1f}", value=each) for each in values]
             rows.append(Row(f"{benchmark}, {model}", "model", cells))
     return Grid(
         "audit-paper",
         "audit",
         "Beside the paper's benchmarks",
-        f"{paper.paper}, tables 1 to 4 (section 5)",
+        f"{published('tvbench').paper}, tables 1 to 4 (section 5)",
         "Accuracies in percent, ratios ×100, audited tasks with intervals. The paper shows 16 "
-        "frames where several are shown; its rows with a handpicked frame of TVBench are over 200 "
-        "questions, and its κ and ρ of those over these. High κ and τ and low ρ mean that "
-        "questions need time. A difference between two rows is one of benchmark, model and "
-        "questions at once.",
-        [_COLUMN_LABELS.get(name) or measure_label(name) for name, _, _ in _COLUMNS],
+        "frames when it shows several; its rows with a handpicked frame of TVBench are over 200 "
+        "questions, and so are their κ and ρ. High κ and τ and low ρ mean that questions need "
+        "time. Two rows differ in benchmark, model and questions at once.",
+        [_COLUMN_LABELS.get(name) or measure_label(name) for name in PAPER_COLUMNS],
         rows,
+        signatures=list(dict.fromkeys(signature(*each) for each in audited)),
     )
 
 
-def _own_cell(result: AuditResult, column: str) -> Cell:
+def _own(result: AuditResult, column: str) -> Estimate | None:
+    """Return what an audit measured for a column of the paper's table."""
+    if column == "ordered":
+        return reference(result)
     if column in _COLUMN_LABELS:
-        found: Estimate | None = next(
-            (each for name, each in result.accuracies.items() if kind_of(name) == column), None
-        )
-        if column == "ordered":
-            found = reference(result)
-    else:
-        found = result.ratios.get(column)
-    if found is None:
-        return EMPTY
-    text, detail = text_of(found)
-    return Cell(text, detail, value=None if math.isnan(found.value) else 100 * found.value)
+        return _find(result.accuracies, column)
+    return ratio(result, column)
 
 
-def _example(audit: Audit, listed: Listed) -> ListedExample:
-    """The question with pictures of its video, where that can be found."""
+def _example(audit: Audit, listed: Finding) -> ListedExample:
+    """Return the question with pictures of its video, if the video is found."""
     listed = replace(
         listed,
         prompt=_clipped(listed.prompt, _PROMPT_KEPT),
@@ -357,26 +303,26 @@ def _example(audit: Audit, listed: Listed) -> ListedExample:
         responses={name: _clipped(text, _KEPT) for name, text in listed.responses.items()},
     )
     if not listed.source:
-        return ListedExample(listed, caption="No pictures: the log names no file of a video.")
+        return ListedExample(listed, caption="No pictures: the log does not name a video file.")
     path = Path(listed.source)
     if not path.is_file():
-        return ListedExample(listed, caption=f"No pictures: {path} is not there.")
-    # Which single frame was shown can be told where the whole of one video was to choose from.
-    singles = {}
-    if listed.shape == "1 video":
-        for name, words in _SINGLES.items():
-            if listed.scores.get(name) is not None:
-                singles[words] = Condition.parse(name, audit.seed)
+        return ListedExample(listed, caption=f"No pictures: {path} does not exist.")
+    # The single frame is known only if it was chosen from the whole of one video.
+    shown = [known(name) for name, score in listed.scores.items() if score is not None]
+    singles = {
+        f"the {variant.unnumbered}": Condition.parse(variant.name, audit.seed)
+        for variant in shown
+        if listed.shape == "1 video" and variant and variant.role == "frame" and not variant.partial
+    }
     try:
-        alone, frames = frames_with(path, singles, listed.key, SAMPLED)
+        alone, frames = frames_with(path, singles, listed.draw_key, SAMPLED)
     except (VideoError, OSError, ValueError) as error:
         logger.warning(f"{listed.task} {listed.id}: no pictures: {error}")
         return ListedExample(listed, caption=f"No pictures: {error}")
-    of = f"{len(frames)} frames at equal distances of {path.name}."
+    caption = f"{len(frames)} frames of {path.name} at equal intervals."
     if alone:
-        names = " and ".join(singles)
-        return ListedExample(listed, alone, frames, f"Large: {names}, as shown alone. Small: {of}")
-    return ListedExample(listed, (), frames, of)
+        caption = f"Large: {' and '.join(singles)}, as shown alone. Small: {caption}"
+    return ListedExample(listed, alone, frames, caption)
 
 
 def _clipped(text: str, most: int) -> str:
@@ -384,15 +330,15 @@ def _clipped(text: str, most: int) -> str:
 
 
 def audit_facts(audit: Audit) -> dict[str, str]:
-    """What was asked, for the list of what was run."""
-    shown: Sequence[tuple[str, object]] = (
-        ("model", audit.model),
-        ("arguments", audit.model_args or "none"),
-        ("date", audit.date),
-        ("conditions", ", ".join(audit.conditions)),
-        ("frames", audit.frames or ""),
-        ("seed", audit.seed),
-        ("limit", audit.limit or ""),
-        ("audit", audit.file),
-    )
-    return {name: str(value) for name, value in shown if str(value)}
+    """List what was asked."""
+    shown = {
+        "model": audit.model,
+        "arguments": audit.model_args or "none",
+        "date": audit.date,
+        "conditions": ", ".join(audit.conditions),
+        "frames": audit.frames or "",
+        "seed": audit.seed,
+        "limit": audit.limit or "",
+        "audit": audit.file,
+    }
+    return {name: str(value) for name, value in shown.items() if str(value)}

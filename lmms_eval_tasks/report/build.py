@@ -1,15 +1,16 @@
-"""A report as a value, made once and written as a page, as Markdown or as JSON."""
+"""The data of a report, which is then written as a page, as Markdown or as JSON."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timezone
-from importlib.metadata import PackageNotFoundError, version
+from functools import cached_property
+from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
-from video_reasoning.tasks.audit.output import RESULT
+from video_reasoning.tasks.audit.result import RESULT
 from video_reasoning.tasks.audit.variants import is_variant
 from video_reasoning.tasks.report import facts
 from video_reasoning.tasks.report.audits import AuditPart, audit_part, find_audits
@@ -19,31 +20,47 @@ from video_reasoning.tasks.results.items import ReportError, TaskLog, gather
 from video_reasoning.tasks.results.logs import find_runs
 from video_reasoning.tasks.results.numbers import LEVEL, Number, TaskNumbers, measure
 
-__all__ = ["EXAMPLES", "Report", "build", "headline", "verdict"]
+__all__ = ["EXAMPLES", "Report", "build", "chance_of", "headline", "verdict"]
 
 EXAMPLES = 12
 """Examples of a task, at most."""
 
+_PACKAGE = "lmms-eval-video-reasoning"
+
+_HEADLINES = (
+    ("paired accuracy", None),
+    ("accuracy", ""),
+    ("accuracy", "ordered16"),
+    ("accuracy", None),
+    ("llm_match", None),
+    ("clip_score", None),
+    ("rouge_l", None),
+    ("bleu", None),
+)
+"""Names and conditions of numbers; the first that a task has is its headline."""
+
 
 @dataclass
 class Report:
-    """Everything that a report says.
+    """Everything that a report shows.
 
     Attributes:
-        found: the numbers of each task of each run, tasks of one name next to each other.
-        names: run -> its short name, in the order of the colours.
-        grids: the papers' tables with the runs in them.
-        problems: task -> what a reader must know before its numbers, with the run's name.
-        examples: task -> chosen questions.
-        audit: the audits, or None where there are none.
-        written: when, in UTC.
-        by: what wrote it.
+        found: Numbers of each task of each run, tasks of one name next to each other.
+        names: Run -> its short name, in the order of the colors.
+        grids: The papers' tables with the runs in them.
+        problems: Task, run and a sentence that a reader must know before their numbers.
+        examples: Task -> chosen questions.
+        written: When the report was written, in UTC.
+        by: Name and version of the package that wrote it.
+        level: Coverage of the intervals.
+        folders: The paths that were read.
+        audit: The audits, or None.
     """
 
     found: Sequence[TaskNumbers]
     names: Mapping[RunKey, str]
     grids: Sequence[Grid]
-    problems: Mapping[str, Sequence[tuple[str, str]]]
+    problems: Sequence[tuple[str, str, str]]
     examples: Mapping[str, Sequence[Example]]
     written: str
     by: str
@@ -64,61 +81,92 @@ class Report:
         """The logs of all tasks."""
         return [each.log for each in self.found]
 
+    @cached_property
+    def asked(self) -> dict[Path, dict[str, str]]:
+        """A task's sample log -> how the task was asked."""
+        return {log.log: facts.task_facts(log) for log in self.logs}
+
+    def signatures(self, found: Sequence[TaskNumbers]) -> list[str]:
+        """Return what identifies the numbers of some tasks, each once."""
+        lines = [self.asked[each.log.log].get("signature", "") for each in found]
+        return list(dict.fromkeys(filter(None, lines)))
+
+    @property
+    def runs(self) -> list[tuple[str, dict[str, str], list[TaskNumbers]]]:
+        """Each run's short name, what was run, and its tasks."""
+        runs = {run_key(log.run): log.run for log in self.logs}
+        return [
+            (
+                name,
+                facts.run_facts(runs[key]),
+                [each for each in self.found if run_key(each.log.run) == key],
+            )
+            for key, name in self.names.items()
+        ]
+
+    @property
+    def stores(self) -> dict[str, dict[str, str]]:
+        """Folder of a benchmark in a store -> what its manifest says."""
+        return facts.store_facts(self.logs)
+
+    @property
+    def benchmarks(self) -> list[str]:
+        """Names of the benchmarks; empty for tasks of none."""
+        return list(dict.fromkeys(log.benchmark for log in self.logs))
+
+    @property
+    def models(self) -> list[str]:
+        """Short names of the runs and then of the audits, in the order of their marks."""
+        return [*self.names.values(), *(self.audit.names.values() if self.audit else ())]
+
     def name(self, each: TaskNumbers) -> str:
-        """The short name of a task's run."""
+        """Return the short name of a task's run."""
         return self.names[run_key(each.log.run)]
 
     def place(self, each: TaskNumbers) -> int:
-        """The place of a task's run among the runs: its colour and marker."""
+        """Return the place of a task's run among the runs: its color and marker."""
         return list(self.names).index(run_key(each.log.run))
 
+    def columns(self, runs: Sequence[TaskNumbers]) -> dict[str, int]:
+        """Return the short names of some runs, with their places."""
+        return {self.name(each): self.place(each) for each in runs}
+
     def as_json(self) -> dict[str, Any]:
-        """All numbers, each with the task and the file that it comes from."""
-        runs = {run_key(log.run): log.run for log in self.logs}
-        return {
+        """Return all numbers, each with the task and the file that it comes from."""
+        grids = [self.audit.grid] if self.audit and self.audit.grid else []
+        content = {
             "format": 1,
             "written": self.written,
             "written_by": self.by,
             "level": self.level,
             "results": list(self.folders),
-            "runs": [
-                {"name": self.names[key], **facts.run_facts(run)} for key, run in runs.items()
-            ],
-            "stores": facts.store_facts(self.logs),
+            "runs": [{"name": name, **entries} for name, entries, _ in self.runs],
+            "stores": self.stores,
             "problems": [
                 {"task": task, "run": name, "problem": sentence}
-                for task, entries in self.problems.items()
-                for name, sentence in entries
+                for task, name, sentence in self.problems
             ],
             "tasks": [
-                {"name": self.name(each), **each.as_json(), "asked": facts.task_facts(each.log)}
+                {"name": self.name(each), **each.as_json(), "asked": self.asked[each.log.log]}
                 for each in self.found
             ],
-            "tables": [grid.as_json() for grid in self.all_grids],
-            **self._audit_json(),
+            "tables": [grid.as_json() for grid in [*grids, *self.grids]],
         }
-
-    @property
-    def all_grids(self) -> list[Grid]:
-        """The papers' tables, that of the audits first."""
-        audited = self.audit.grid if self.audit else None
-        return [*([audited] if audited else []), *self.grids]
-
-    def _audit_json(self) -> dict[str, Any]:
         if self.audit is None:
-            return {}
-        return {"audits": self.audit.as_json(), "audit_problems": list(self.audit.problems)}
+            return content
+        audits = {"audits": self.audit.as_json(), "audit_problems": list(self.audit.problems)}
+        return {**content, **audits}
 
 
 def build(paths: Iterable[Path], *, most_examples: int = EXAMPLES) -> Report:
-    """Reads logged runs and computes their report.
+    """Read logged runs and compute their report.
 
     Args:
-        paths: output folders of the harness, results files or sample logs; folders of audits.
-        most_examples: examples of each task, at most; a report over many tasks has fewer.
+        paths: Output folders of the harness, results files or sample logs; folders of audits.
+        most_examples: Examples of each task, at most; a report over many tasks has fewer.
 
     Raises:
-        UserError: if there is nothing to report on, or a path is no log.
+        UserError: There is nothing to report on, or a path is not a log.
     """
     paths = list(paths)
     audits, audit_problems = find_audits(paths)
@@ -128,36 +176,36 @@ def build(paths: Iterable[Path], *, most_examples: int = EXAMPLES) -> Report:
     of_task: dict[str, list[TaskLog]] = {}
     for log in logs:
         of_task.setdefault(log.task, []).append(log)
-    said: dict[str, list[tuple[str, str]]] = {}
-    for each in found:
-        for sentence in facts.problems(each):
-            said.setdefault(each.log.task, []).append((names[run_key(each.log.run)], sentence))
     return Report(
         found=found,
         names=names,
         grids=paper_tables(found, names),
-        problems=said,
+        problems=[
+            (each.log.task, names[run_key(each.log.run)], sentence)
+            for each in found
+            for sentence in facts.problems(each)
+        ],
         examples={
             task: examples(of, len(of_task), most_examples) if most_examples else []
             for task, of in of_task.items()
         },
         written=datetime.now(timezone.utc).strftime("%Y-%m-%d %H:%M UTC"),
-        by=_by(),
+        by=f"{_PACKAGE} {version(_PACKAGE)}",
         folders=[str(path) for path in paths],
         audit=audit_part(audits, audit_problems, most_examples),
     )
 
 
 def _logs(paths: Sequence[Path], audited: bool, problems: list[str]) -> list[TaskLog]:
-    """The logged tasks, without the variants that an audit has made; those stand in its part.
+    """Read the logged tasks, without the variants that an audit asks.
 
     Args:
-        paths: as given by the user.
-        audited: whether an audit was found.
-        problems: filled with what a reader should know of audits that were not judged.
+        paths: As given by the user.
+        audited: Whether an audit was found.
+        problems: Filled with what a reader should know of audits that were not evaluated.
 
     Raises:
-        UserError: if there is nothing to report on.
+        UserError: There is nothing to report on.
     """
     logged = [path for path in paths if path.name != RESULT]
     if not logged:
@@ -170,54 +218,40 @@ def _logs(paths: Sequence[Path], audited: bool, problems: list[str]) -> list[Tas
         if audited:
             return []
         raise
-    if not audited and (not logs or _has_variants(logged)):
+    tasks = [task for run in find_runs(logged) for task in run.tasks]
+    if not audited and (not logs or any(map(is_variant, tasks))):
         problems.append(
-            "The logs of an audit are here without its numbers: judge it with `video-reasoning "
-            "audit --judge-only --out FOLDER`, and report on that folder."
+            "These are logs of an audit without its numbers: run `video-reasoning audit "
+            "--judge-only --out FOLDER`, then report on that folder."
         )
         if not logs:
             raise ReportError(" ".join(problems))
     return logs
 
 
-def _has_variants(paths: Sequence[Path]) -> bool:
-    return any(is_variant(task) for run in find_runs(paths) for task in run.tasks)
-
-
-def _by() -> str:
-    try:
-        return f"lmms-eval-video-reasoning {version('lmms-eval-video-reasoning')}"
-    except PackageNotFoundError:
-        return "lmms-eval-video-reasoning"
-
-
 def headline(each: TaskNumbers) -> Number | None:
-    """The number that a task is known by, or None where nothing was scored."""
-    for name, condition in (
-        ("paired accuracy", None),
-        ("accuracy", ""),
-        ("accuracy", "ordered16"),
-        ("accuracy", None),
-        ("llm_match", None),
-        ("clip_score", None),
-        ("rouge_l", None),
-        ("bleu", None),
-    ):
+    """Return the number that a task is known by, or None if nothing was scored."""
+    for name, condition in _HEADLINES:
         number = each.find(name, None, condition)
         if number is not None and number.value is not None:
             return number
     return None
 
 
+def chance_of(each: TaskNumbers, name: str) -> float | None:
+    """Return what guessing gives for a number of a task: 0 to 1, or None if unknown."""
+    return each.chance_paired if name == "paired accuracy" else each.chance
+
+
 def verdict(each: TaskNumbers, number: Number | None) -> str:
-    """What a headline number says against guessing, in a few words."""
+    """Compare a headline number with guessing, in a few words."""
     if number is None or number.value is None:
         return "nothing scored"
-    chance = each.chance_paired if number.name == "paired accuracy" else each.chance
+    chance = chance_of(each, number.name)
     if chance is None or number.low is None or number.high is None:
         return ""
     if number.low > chance:
         return "above"
     if number.high < chance:
         return "below"
-    return "cannot be told apart"
+    return "no clear difference"

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
-from typing import Any
+from typing import Any, TypeVar
 
 from video_reasoning.metrics import principles
 from video_reasoning.metrics.principles import format_ratio
@@ -24,9 +24,10 @@ from video_reasoning.tasks.results.numbers import (
 )
 from video_reasoning.tasks.results.signature import signature
 
-__all__ = ["Cell", "Grid", "Row", "paper_tables", "run_key", "run_names"]
+__all__ = ["Cell", "Grid", "Row", "distinct", "paper_tables", "run_key", "run_names"]
 
 RunKey = tuple[str, str]
+Key = TypeVar("Key")
 
 LABELS: Mapping[str, str] = {
     "velocity_frequency": "Velocity & frequency",
@@ -69,21 +70,29 @@ class Cell:
         detail: The interval, as shown.
         number: The run's number, or None.
         value: The number in the table's unit, or None.
+        hint: More about it, shown on hovering.
     """
 
     text: str
     detail: str = ""
     number: Number | None = None
     value: float | None = None
+    hint: str = ""
 
 
 @dataclass(frozen=True)
 class Row:
-    """A row: `kind` is "run", "guess", "human", "chance", "model", "stratum" or "total"."""
+    """A row: ``kind`` is "run", "guess", "human", "chance", "model", "stratum" or "total".
+
+    A row about a run has the run's name and `place`, and may `link` to a part of the page.
+    """
 
     label: str
     kind: str
     cells: Sequence[Cell]
+    run: str = ""
+    place: int = 0
+    link: str = ""
 
 
 @dataclass
@@ -156,12 +165,19 @@ def run_key(run: Run) -> RunKey:
 def run_names(logs: Iterable[TaskLog]) -> dict[RunKey, str]:
     """Return a short name for each run, with arguments, date or folder only to tell some apart."""
     runs = {run_key(log.run): log.run for log in logs}
-    names = {key: run.label for key, run in runs.items()}
-    for add in (lambda run: run.model_args, lambda run: run.date, lambda run: str(run.folder)):
-        doubled = {name for name in names.values() if list(names.values()).count(name) > 1}
+    return distinct(
+        {key: (run.label, run.model_args, run.date, str(run.folder)) for key, run in runs.items()}
+    )
+
+
+def distinct(parts: Mapping[Key, Sequence[str]]) -> dict[Key, str]:
+    """Name each thing by its first part, and by further ones as long as names are equal."""
+    names = {key: first for key, (first, *_) in parts.items()}
+    for extras in zip(*(more for _, *more in parts.values()), strict=True):
+        taken = list(names.values())
         names = {
-            key: f"{name} ({extra})" if name in doubled and (extra := add(runs[key])) else name
-            for key, name in names.items()
+            key: f"{name} ({extra})" if extra and taken.count(name) > 1 else name
+            for (key, name), extra in zip(names.items(), extras, strict=True)
         }
     return names
 
@@ -242,7 +258,7 @@ def _name(each: TaskNumbers, names: Mapping[RunKey, str], variant: str = "") -> 
 
 
 def _pooled(tasks: Sequence[TaskNumbers], name: str) -> Number:
-    """The accuracy over the items of several tasks of one run."""
+    """Return the accuracy over the items of several tasks of one run."""
     found = accuracy_of([item for each in tasks for item in each.log.items])
     file = "; ".join(str(each.log.log) for each in tasks)
     return number_of(tasks[0].log, "accuracy", found, task=name, file=file)

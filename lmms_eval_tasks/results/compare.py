@@ -236,7 +236,7 @@ def _is_same(one: Item, other: Item) -> bool:
 
 
 def _compare_texts(pair: _Pair, shared: Sequence[Both]) -> list[Comparison]:
-    """Generation metrics, those that both runs have scores of."""
+    """Return the generation metrics that both runs have scores of."""
     found = []
     for metric in GENERATION:
         values = [(x.values.get(metric), y.values.get(metric)) for x, y in shared]

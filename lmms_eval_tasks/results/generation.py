@@ -177,7 +177,7 @@ def _none(value: float) -> float | None:
 
 
 def _digest(item: Item) -> str:
-    """What changes with any of the texts that are scored."""
+    """Return what changes with any of the texts that are scored."""
     written = json.dumps([item.responses, item.references], ensure_ascii=False)
     return hashlib.sha256(written.encode("utf-8", "surrogatepass")).hexdigest()[:16]
 
@@ -190,7 +190,7 @@ def _is_known(lines: Lines, item: Item, metric: str, model: str) -> bool:
 
 
 def _matrices(metric: str, items: Sequence[Item]) -> Iterable[Any]:
-    """The scores of every pair of every question."""
+    """Return the scores of every pair of every question."""
     texts = [(item.responses or (), item.references) for item in items]
     if metric in _PLAIN:
         return [_PLAIN[metric](*each) for each in texts]
@@ -199,7 +199,7 @@ def _matrices(metric: str, items: Sequence[Item]) -> Iterable[Any]:
 
 
 def _average(metric: str, model: str, entries: Sequence[dict[str, Any]]) -> dict[str, Any]:
-    """The summary of one metric; the standard error is None for fewer than two questions."""
+    """Return the summary of one metric; the standard error is None for fewer than two questions."""
     values = [entry["value"] for entry in entries]
     summary: dict[str, Any] = {
         "value": _none(mean(values)),

@@ -248,17 +248,17 @@ def _read_items(log: TaskLog) -> None:
     # What `video-reasoning score` wrote beside the log.
     beside = log.run.folder / f"{log.run.date}_scores_{log.task}.jsonl"
     scores = {line["id"]: line for line in objects(beside) if isinstance(line.get("id"), str)}
-    only = condition_of(log.result.config)
     for sample in read_samples(log.log, log.odd):
         if not log.items:
             log.example = sample.prompt
         question = log.questions.get(sample.id, {})
         if question and _is_other(sample, question):
             log.changed.add(sample.id)
-        item = _item(sample, question, scores.get(sample.id, {}))
-        if item.condition in ("video", only):
+        log.items.append(_item(sample, question, scores.get(sample.id, {})))
+    conditions = {item.condition for item in log.items}
+    if len(conditions) == 1 and conditions <= {"video", condition_of(log.result.config)}:
+        for item in log.items:
             item.condition = ""  # the task's only way
-        log.items.append(item)
 
 
 def _is_other(sample: Sample, question: Mapping[str, Any]) -> bool:
@@ -296,13 +296,17 @@ def _item(sample: Sample, question: Mapping[str, Any], scores: Mapping[str, Any]
         short=bool(_mapping(sample.values.get("short_videos")).get("short")),
         values=_values(sample, scores),
         prompt=hashlib.sha256(prompt).hexdigest()[:16],
-        responses=tuple(map(str, texts.get("responses") or ())) if "references" in texts else None,
-        references=tuple(map(str, texts.get("references") or ())),
+        responses=_texts(texts.get("responses")) if "references" in texts else None,
+        references=_texts(texts.get("references")),
     )
 
 
 def _mapping(value: object) -> Mapping[str, Any]:
     return value if isinstance(value, Mapping) else {}
+
+
+def _texts(value: object) -> tuple[str, ...]:
+    return tuple(map(str, value)) if isinstance(value, list) else ()
 
 
 def _lacks_video(sample: Sample) -> bool:
@@ -315,7 +319,7 @@ def _is_number(value: object) -> TypeGuard[float]:
 
 
 def _values(sample: Sample, scores: Mapping[str, Any]) -> dict[str, float]:
-    """Generation metric -> value: what was computed later counts before the run's own."""
+    """Return generation metric -> value: what was computed later replaces the run's own."""
     values = {}
     for metric in GENERATION:
         entry = sample.values.get(metric)
@@ -328,7 +332,7 @@ def _values(sample: Sample, scores: Mapping[str, Any]) -> dict[str, float]:
 
 
 def _audited_score(sample: Sample, audited: Mapping[str, Any]) -> float | None:
-    """The score of a line of an audit's variant: the task's own, else its first metric's."""
+    """Return the score of a line of an audit's variant: the task's own, else its first metric's."""
     if audited.get("problem"):
         return None
     if sample.score is not None:

@@ -185,15 +185,10 @@ def condition_of(config: Mapping[str, Any]) -> str:
         config: The task's configuration as the harness recorded it: the condition in
             `lmms_eval_specific_kwargs` wins over `dataset_name`.
     """
-    settings = config.get("lmms_eval_specific_kwargs")
-    default = settings.get("default") if isinstance(settings, Mapping) else None
-    named = [each["condition"] for each in (settings, default) if _names_condition(each)]
-    name = str((named or [config.get("dataset_name") or ""])[0])
-    return "" if name == "video" else name
-
-
-def _names_condition(settings: object) -> bool:
-    return isinstance(settings, Mapping) and bool(settings.get("condition"))
+    settings = _mapping(config.get("lmms_eval_specific_kwargs"))
+    default = _mapping(settings.get("default"))
+    name = settings.get("condition") or default.get("condition") or config.get("dataset_name")
+    return "" if name in (None, "video") else str(name)
 
 
 def find_runs(paths: Iterable[Path], *, every: bool = False) -> list[Run]:
@@ -318,7 +313,7 @@ def _from_results(path: Path) -> Run:
 
 
 def _from_samples(path: Path, date: str, task: str) -> Run:
-    """The run of one sample log, with what the results file beside it says."""
+    """Return the run of one sample log, with what the results file beside it says."""
     beside = path.parent / f"{date}_results.json"
     if beside.is_file():
         run = _from_results(beside)
@@ -342,7 +337,7 @@ def _arguments(given: object) -> str:
 
 
 def _number(value: object) -> float | None:
-    """A finite number, or None for N/A, null, an empty list and the like."""
+    """Return a finite number, or None for N/A, null, an empty list and the like."""
     if isinstance(value, bool) or not isinstance(value, (int, float)):
         return None
     return float(value) if math.isfinite(value) else None
@@ -443,7 +438,7 @@ def _sample(number: int, content: object) -> Sample:
 
 
 def _first(values: Mapping[str, Any], name: str) -> str:
-    """A key of the line itself or of the first metric's item that has it, as text."""
+    """Return a key of the line itself or of the first metric's item that has it, as text."""
     for item in (values, *values.values()):
         if isinstance(item, Mapping) and item.get(name) is not None:
             return str(item[name])

@@ -234,7 +234,7 @@ def accuracy_of(items: Sequence[Item]) -> Estimate:
 
 
 def _accuracies(found: TaskNumbers, items: Sequence[Item], condition: str) -> None:
-    """The accuracy over all scored items and over each part of them."""
+    """Return the accuracy over all scored items and over each part of them."""
     own = found.log.result.metrics
     paired = "accuracy_unpaired" in own
     scored = [item for item in items if item.score is not None]
@@ -256,7 +256,7 @@ def _add(found: TaskNumbers, name: str, estimate: Estimate, harness: str = "", *
 
 
 def _harness_name(group: Mapping[str, str], kind: str) -> str:
-    """The task's metric of the same quantity: "paired", "unpaired" or plain accuracy."""
+    """Return the task's metric of the same quantity: "paired", "unpaired" or plain accuracy."""
     if not group:
         return f"accuracy_{kind}".rstrip("_")
     if len(group) > 1:
@@ -338,7 +338,7 @@ def _pairs(found: TaskNumbers) -> None:
 
 
 def _text(item: Item) -> str | None:
-    """The text of the option that was chosen."""
+    """Return the text of the option that was chosen."""
     options = item.question.get("options") or []
     place = ord(item.choice) - ord("A") if item.choice and len(item.choice) == 1 else -1
     return options[place] if 0 <= place < len(options) else None

@@ -33,7 +33,7 @@ from video_reasoning.tasks.llm import extractor
 from video_reasoning.tasks.results.items import Item, TaskLog, read_task
 from video_reasoning.tasks.results.logs import Run, find_runs
 from video_reasoning.tasks.results.signature import signature
-from video_reasoning.tasks.store.picks import PicksError, is_automatic, read_installed
+from video_reasoning.tasks.store.picks import PicksError, read_installed
 from video_reasoning.tasks.tvbench.principles import PRINCIPLES
 
 __all__ = [
@@ -139,11 +139,6 @@ class PrinciplesRun:
         """The run."""
         return self.log.run
 
-    @property
-    def automatic(self) -> bool:
-        """Whether a model picked some of the frames, so that they are not handpicked."""
-        return any(is_automatic(name) for name in self.annotators)
-
     def as_json(self) -> dict[str, Any]:
         """Plain values for machines."""
         return {
@@ -153,7 +148,6 @@ class PrinciplesRun:
             "folder": str(self.run.folder),
             "signature": signature(self.log),
             "annotators": dict(self.annotators),
-            "automatic_picks": self.automatic,
             "llm_extracted": self.llm_extracted,
             "notes": list(self.notes),
             "parts": [part.as_json() for part in self.parts],
@@ -206,11 +200,6 @@ def _evaluate(log: TaskLog, level: float) -> PrinciplesRun:
         notes.append(f"No parts by evidence: {log.problem}")
     parts = [evaluate_items(part, name, level) for name, part in {ALL: items, **groups}.items()]
     annotators = _annotators(log, notes)
-    if any(is_automatic(name) for name in annotators):
-        notes.append(
-            "Automatic picks: a model chose the frames instead of a person, so what is called "
-            "handpicked here is not, and does not compare with the paper's."
-        )
     llm_extracted = sum(item.rule.startswith(extractor.FOUND) for item in items)
     if llm_extracted:
         notes.append(f"{llm_extracted:,} answers were read by a language model.")

@@ -2,7 +2,7 @@
 
 Each video is a small drama: a ball rolls along a table towards a stack of blocks (V_pre),
 something happens while a bird flies past (V_main), and the outcome is seen (V_post). The
-outcome can be told from V_pre and V_post; the bird shows in V_main only.
+outcome can be seen from V_pre and V_post; the bird shows in V_main only.
 """
 
 from __future__ import annotations
@@ -13,30 +13,21 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
-from video_reasoning.preprocessing.files import atomic_path
+from video_reasoning.tasks.blackswan.annotations import QUESTIONS
 from video_reasoning.tasks.sample.drawing import FPS, WIDTH, Actor, Video
-from video_reasoning.tasks.sample.wording import CLAIMS, COLORS
-
-__all__ = ["build"]
-
-_FORECASTER = (
-    "Describe what could happen next, by explaining the sequence of actions leading to the outcome."
-)
-_DETECTIVE = "What happened in the missing frames (in black) of the video?"
-_DETECTIVE_MCQ = (
-    "Select the description that indicates what happened in the hidden (black) frames of the video:"
-)
-_REPORTER = "Explain what is happening in the video."
-_REPORTER_MCQ = "Select the description that correctly explains what happens in this video:"
-_YES_NO = "Given the video clip, does this hypothesis hold? Answer yes or no."
+from video_reasoning.tasks.sample.shared import DIFFICULTIES, seeded, write_text
+from video_reasoning.tasks.sample.wording import CLAIMS
 
 _OUTCOMES = ("fell", "knocked", "back", "gone", "swapped")
-_DIFFICULTIES = ("easy", "medium", "hard")
 _NOTHING = ("none_voice", "none_phone", "none_smell")
 _VALIDATION, _TEST = 40, 8
+_CLIPS = ("preevent_file_name", "event_file_name", "postevent_file_name")
+_LABELS = frozenset({"mcq_gt_option", "yn_gt", "gt_ref_ans"})
 _STACK_X, _TABLE_Y, _RADIUS, _BLOCK = 225.0, 150.0, 11.0, 11.0
+
+
+_Claim = tuple[str, dict[str, str]]
+"""An entry of the book of claims, and the words for its slots."""
 
 
 class _Drama:
@@ -45,9 +36,7 @@ class _Drama:
     def __init__(self, index: int, seed: int) -> None:
         self.index = index
         self.seed = 500_000 + 97 * index + 1_000_003 * seed
-        self.rng = np.random.default_rng(self.seed)
-        colors = list(COLORS)
-        self.rng.shuffle(colors)
+        self.rng, colors = seeded(self.seed)
         self.ball, self.stack, self.bird, self.swap, self.other = colors
         self.outcome = _OUTCOMES[index % 5]
         self.bird_right = bool((index // 5) % 2)
@@ -56,18 +45,15 @@ class _Drama:
         self.event = int(self.rng.integers(60, 70))  # frame of the event
 
     @property
-    def truth(self) -> tuple[str, dict[str, str]]:
-        slots = {"a": self.ball}
-        if self.outcome == "swapped":
-            slots["b"] = self.swap
-        return self.outcome, slots
+    def truth(self) -> _Claim:
+        return self._became(self.outcome, self.swap)
 
     @property
-    def bird_truth(self) -> tuple[str, dict[str, str]]:
+    def bird_truth(self) -> _Claim:
         return ("bird_right" if self.bird_right else "bird_left"), {"a": self.bird}
 
     def cuts(self) -> list[tuple[str, int, int]]:
-        """The three parts, cut by the releases' arithmetic.
+        """Return the three parts, cut by the releases' arithmetic.
 
         With D the length before trimming and t the time of the event: [0.17, 0.8 t],
         [0.8 t, 0.8 D] and [0.8 D, D - 0.17] seconds, to the frame.
@@ -150,22 +136,22 @@ class _Drama:
         actors.append(replace(bird, shown=(flight[0], flight[2])))
         return tuple(actors)
 
-    def wrong_outcomes(self, number: int) -> list[tuple[str, dict[str, str]]]:
+    def wrong_outcomes(self, number: int) -> list[_Claim]:
         """Outcomes that did not happen."""
         others = [name for name in _OUTCOMES if name != self.outcome]
         self.rng.shuffle(others)
-        return [
-            (name, {"a": self.ball} | ({"b": self.other} if name == "swapped" else {}))
-            for name in others[:number]
-        ]
+        return [self._became(name, self.other) for name in others[:number]]
 
-    def wrong_birds(self) -> list[tuple[str, dict[str, str]]]:
+    def _became(self, outcome: str, other: str) -> _Claim:
+        return outcome, {"a": self.ball} | ({"b": other} if outcome == "swapped" else {})
+
+    def wrong_birds(self) -> list[_Claim]:
         """Another bird, and the same one the other way."""
         same, opposite = ("bird_right", "bird_left")[:: 1 if self.bird_right else -1]
         return [(same, {"a": self.other}), (opposite, {"a": self.bird})]
 
 
-def _say(claim: tuple[str, dict[str, str]], wording: int) -> str:
+def _say(claim: _Claim, wording: int) -> str:
     return CLAIMS.write(claim[0], wording, **claim[1])
 
 
@@ -177,38 +163,29 @@ class _Sheet:
         self.next_id = first
         self.rows: dict[str, list[dict[str, Any]]] = {"MCQ": [], "YN": [], "Gen": []}
 
-    def add(self, kind: str, task: str, question: str, drama: _Drama, **columns: Any) -> None:
-        """Add a row; a column whose name is a label's is left out where labels are withheld."""
+    def add(self, kind: str, task: str, drama: _Drama, evidence: str, **columns: Any) -> None:
+        """Add a row; the columns of labels are left out if labels are withheld."""
         shown = {"Forecaster": (0,), "Detective": (0, 2), "Reporter": (0, 1, 2)}[task]
-        files = [name for name, _, _ in drama.cuts()]
-        names = ("preevent_file_name", "event_file_name", "postevent_file_name")
-        labels = ("mcq_gt_option", "yn_gt", "gt_ref_ans")
-        self.rows[kind].append(
-            {
-                "q_id": self.next_id,
-                "task": task,
-                "difficulty": _DIFFICULTIES[drama.index % 3],
-                "default_question": question,
-                **{
-                    name: value
-                    for name, value in columns.items()
-                    if not (self.withheld and name in labels)
-                },
-                **{
-                    name: f"videos/{files[part]}" if part in shown else ""
-                    for part, name in enumerate(names)
-                },
-            }
-        )
+        clips = {
+            name: f"videos/{file}" if part in shown else ""
+            for part, (name, (file, _, _)) in enumerate(zip(_CLIPS, drama.cuts(), strict=True))
+        }
+        row = {
+            "q_id": self.next_id,
+            "task": task,
+            "difficulty": DIFFICULTIES[drama.index % 3],
+            "default_question": QUESTIONS.get(f"{task} {kind}") or QUESTIONS[kind],
+            **columns,
+            "evidence": evidence,
+            **clips,
+        }
+        if self.withheld:
+            row = {name: value for name, value in row.items() if name not in _LABELS}
+        self.rows[kind].append(row)
         self.next_id += 1
 
     def choice(
-        self,
-        task: str,
-        drama: _Drama,
-        truth: tuple[str, dict[str, str]],
-        wrong: Sequence[tuple[str, dict[str, str]]],
-        evidence: str,
+        self, task: str, drama: _Drama, truth: _Claim, wrong: Sequence[_Claim], evidence: str
     ) -> None:
         """Add a multiple-choice row; the right option's place goes round."""
         alike = [
@@ -217,34 +194,15 @@ class _Sheet:
         place = len(alike) % 3
         claims = [*wrong[:place], truth, *wrong[place:]]
         wording = int(drama.rng.integers(2))
-        self.add(
-            "MCQ",
-            task,
-            _DETECTIVE_MCQ if task == "Detective" else _REPORTER_MCQ,
-            drama,
-            mcq_options=[_say(claim, wording) for claim in claims],
-            mcq_gt_option=place,
-            evidence=evidence,
-        )
+        options = [_say(claim, wording) for claim in claims]
+        self.add("MCQ", task, drama, evidence, mcq_options=options, mcq_gt_option=place)
 
     def hypothesis(
-        self,
-        task: str,
-        drama: _Drama,
-        claim: tuple[str, dict[str, str]],
-        holds: bool,
-        evidence: str,
+        self, task: str, drama: _Drama, claim: _Claim, holds: bool, evidence: str
     ) -> None:
         """Add a yes/no row."""
-        self.add(
-            "YN",
-            task,
-            _YES_NO,
-            drama,
-            hypothesis=_say(claim, int(drama.rng.integers(2))),
-            yn_gt="yes" if holds else "no",
-            evidence=evidence,
-        )
+        text = _say(claim, int(drama.rng.integers(2)))
+        self.add("YN", task, drama, evidence, hypothesis=text, yn_gt="yes" if holds else "no")
 
 
 def _ask(sheet: _Sheet, drama: _Drama) -> None:
@@ -260,7 +218,7 @@ def _ask(sheet: _Sheet, drama: _Drama) -> None:
         unseen = "moment" if sees_all else "hidden"
         sheet.choice(task, drama, drama.bird_truth, drama.wrong_birds(), unseen)
         if index % 5 in (1, 3):
-            options: list[tuple[str, dict[str, str]]] = [(name, {}) for name in _NOTHING]
+            options: list[_Claim] = [(name, {}) for name in _NOTHING]
             drama.rng.shuffle(options)
             sheet.choice(task, drama, options[0], options[1:], "none")
 
@@ -278,23 +236,12 @@ def _ask(sheet: _Sheet, drama: _Drama) -> None:
             sheet.hypothesis(task, drama, (name, {}), bool((index // 5) % 2), "none")
 
     outcome, bird = drama.truth, drama.bird_truth
-    ideas = [_say(claim, 0) for claim in drama.wrong_outcomes(2)]
-    sheet.add(
-        "Gen",
-        "Forecaster",
-        _FORECASTER,
-        drama,
-        gt_ref_ans=[*ideas, _say(outcome, 0)],
-        evidence="none",
-    )
-    told = [
-        _say(outcome, 0),
-        _say(outcome, 1),
-        f"{_say(bird, 0)} {_say(outcome, 0)}",
-    ]
-    sheet.add("Gen", "Detective", _DETECTIVE, drama, gt_ref_ans=told, evidence="temporal")
+    ideas = [_say(claim, 0) for claim in (*drama.wrong_outcomes(2), outcome)]
+    sheet.add("Gen", "Forecaster", drama, "none", gt_ref_ans=ideas)
+    texts = [_say(outcome, 0), _say(outcome, 1), f"{_say(bird, 0)} {_say(outcome, 0)}"]
+    sheet.add("Gen", "Detective", drama, "temporal", gt_ref_ans=texts)
     story = f"{_say(('stack_is', {'a': drama.stack}), 0)} {_say(bird, 0)} {_say(outcome, 0)}"
-    sheet.add("Gen", "Reporter", _REPORTER, drama, gt_ref_ans=[story], evidence="temporal")
+    sheet.add("Gen", "Reporter", drama, "temporal", gt_ref_ans=[story])
 
 
 def build(root: Path, seed: int = 0) -> list[Video]:
@@ -307,21 +254,16 @@ def build(root: Path, seed: int = 0) -> list[Video]:
     Returns:
         The videos to draw, each with its cuts.
     """
-    root.mkdir(parents=True, exist_ok=True)
     videos, first = [], 1
-    for split, begin, end in (
-        ("Val", 0, _VALIDATION),
-        ("Test", _VALIDATION, _VALIDATION + _TEST),
-    ):
+    splits = {"Val": range(_VALIDATION), "Test": range(_VALIDATION, _VALIDATION + _TEST)}
+    for split, indices in splits.items():
         sheet = _Sheet(withheld=split == "Test", first=first)
-        for index in range(begin, end):
+        for index in indices:
             drama = _Drama(index, seed)
             _ask(sheet, drama)
             videos.append(drama.video(root / "videos"))
         for kind, rows in sheet.rows.items():
             lines = "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows)
-            name = f"BlackSwanSuite_{kind}_{split}.jsonl"
-            with atomic_path(root / name) as temporary:
-                temporary.write_text(lines, encoding="utf-8")
+            write_text(root / f"BlackSwanSuite_{kind}_{split}.jsonl", lines)
         first = sheet.next_id
     return videos

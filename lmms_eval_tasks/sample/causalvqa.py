@@ -7,6 +7,7 @@ answer, the distractors in other words and all options in another order.
 from __future__ import annotations
 
 import csv
+import io
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -14,35 +15,14 @@ from typing import Any
 
 import numpy as np
 
-from video_reasoning.preprocessing.files import atomic_path
 from video_reasoning.tasks.sample.drawing import WIDTH, Actor, Video
-from video_reasoning.tasks.sample.wording import (
-    CAUSALVQA_ANSWERS,
-    CAUSALVQA_QUESTIONS,
-    COLORS,
-    DIRECTIONS,
-)
+from video_reasoning.tasks.sample.shared import DIFFICULTIES, VECTORS, seeded, write_text
+from video_reasoning.tasks.sample.wording import CAUSALVQA_ANSWERS, CAUSALVQA_QUESTIONS, DIRECTIONS
 
-__all__ = ["build"]
-
-_DIFFICULTIES = ("easy", "medium", "hard")
-_COLUMNS = (
-    "qid",
-    "type",
-    "question",
-    "choices1",
-    "correct1",
-    "choices2",
-    "correct2",
-    "difficulty",
-    "renamed_video",
-    "evidence",
-)
-_VECTORS = {"left": (-1, 0), "right": (1, 0), "up": (0, -1), "down": (0, 1)}
 _TABLE_Y = 150.0
 
-# An answer: the meaning, and the color in it or "".
 _Answer = tuple[str, str]
+"""The meaning of an answer, and the color in it or the empty text."""
 
 
 @dataclass
@@ -83,7 +63,7 @@ def _slide(number: int, rng: np.random.Generator, colors: list[str]) -> _Clip:
     clip = _Clip("slide", "temporal", (f"slide_{way}", ""), [(name, "") for name in wrong])
     clip.thing = f"{colors[0]} block"
     times = (0.0, 0.15, 0.85, 1.0)
-    dx, dy = (64 * part for part in _VECTORS[way])
+    dx, dy = (64 * part for part in VECTORS[way])
     x, y = 160 - dx / 2, 112 - dy / 2
     xs, ys = (x, x, x + dx, x + dx), (y, y, y + dy, y + dy)
     under = tuple(value + 38 for value in ys)
@@ -199,14 +179,14 @@ def _push_on(number: int, rng: np.random.Generator, colors: list[str]) -> _Clip:
     for place, name in enumerate(DIRECTIONS):
         x, y = places[name]
         clip.actors.append(Actor("block", colors[1 + place], 12, xs=(x,), ys=(y,)))
-    dx, dy = (36 * part for part in _VECTORS[DIRECTIONS[way]])
+    dx, dy = (36 * part for part in VECTORS[DIRECTIONS[way]])
     xs, ys = (160.0, 160.0, 160.0 + dx, 160.0 + dx), (104.0, 104.0, 104.0 + dy, 104.0 + dy)
     clip.actors += [*_hands(), Actor("ball", colors[0], 11, (0, 0.15, 0.6, 1), xs, ys)]
     return clip
 
 
 def _nothing(number: int, rng: np.random.Generator, colors: list[str], past: bool) -> _Clip:
-    """A scene as good as any, and a question that it does not settle."""
+    """Make a scene as good as any, and a question that it does not settle."""
     scene = (_leftmost, _slide, _push_on)[number % 3](number, rng, colors)
     group = "past_" if past else "want_"
     names = [name for name in CAUSALVQA_ANSWERS.phrases if name.startswith(group)]
@@ -269,9 +249,7 @@ def build(root: Path, seed: int = 0) -> list[Video]:
         for type_name, builders in _TYPES.items():
             for number in range(per_type):
                 own_seed = 800_000 + 113 * pair + 1_000_003 * seed
-                rng = np.random.default_rng(own_seed)
-                colors = list(COLORS)
-                rng.shuffle(colors)
+                rng, colors = seeded(own_seed)
                 if number >= 7:
                     past = type_name in ("descriptive", "anticipation", "planning")
                     clip = _nothing(pair, rng, colors, past)
@@ -295,18 +273,15 @@ def build(root: Path, seed: int = 0) -> list[Video]:
                         "correct1": right_one if shown else "",
                         "choices2": _listed(two),
                         "correct2": right_two if shown else "",
-                        "difficulty": _DIFFICULTIES[number % 3],
+                        "difficulty": DIFFICULTIES[number % 3],
                         "renamed_video": name,
                         "evidence": clip.evidence,
                     }
                 )
                 pair += 1
-        table = root / split / f"{split}_metadata.csv"
-        with (
-            atomic_path(table) as temporary,
-            temporary.open("w", encoding="utf-8", newline="") as file,
-        ):
-            writer = csv.DictWriter(file, _COLUMNS)
-            writer.writeheader()
-            writer.writerows(rows)
+        table = io.StringIO(newline="")
+        writer = csv.DictWriter(table, list(rows[0]))
+        writer.writeheader()
+        writer.writerows(rows)
+        write_text(root / split / f"{split}_metadata.csv", table.getvalue())
     return videos

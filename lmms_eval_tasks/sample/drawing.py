@@ -18,8 +18,6 @@ from numpy.typing import NDArray
 
 from video_reasoning.preprocessing.files import atomic_path
 
-__all__ = ["FPS", "HEIGHT", "RGB", "WIDTH", "Actor", "Video", "write_frames", "write_video"]
-
 WIDTH, HEIGHT, FPS = 320, 240, 25
 
 RGB = {
@@ -51,8 +49,8 @@ class Actor:
         color: Key of ``RGB``.
         size: Radius, or half the edge, in pixels.
         times: Increasing fractions of the video's length, 0 to 1.
-        xs: Horizontal centre at each of these times, in pixels.
-        ys: Vertical centre at each of these times, in pixels.
+        xs: Horizontal center at each of these times, in pixels.
+        ys: Vertical center at each of these times, in pixels.
         scales: Factor on the size at each of these times; empty for 1 throughout.
         shown: (begin, end) fractions between which it is there at all.
         count: Number of parts, for cards (dots) and stacks (blocks).
@@ -74,7 +72,7 @@ class Video:
     """A video to draw.
 
     Attributes:
-        path: Where to write it (several where it is cut into parts).
+        path: Where to write it (a folder if it is cut into parts).
         frames: Number of frames.
         seed: Seed of background and noise.
         actors: What is drawn, in this order.
@@ -180,16 +178,9 @@ def _draw(image: Image, actor: Actor, at: float, scale: float) -> None:
         _disc(image, x, y, size, color)
         _disc(image, x + 0.85 * size, y - 0.1 * size, 0.4 * size, color)
     elif shape == "palm":
-        _polygon(
-            image,
-            [
-                (x - 0.5 * size, y),
-                (x + 0.5 * size, y),
-                (x + 0.8 * size, HEIGHT),
-                (x - 0.8 * size, HEIGHT),
-            ],
-            _shade(RGB["skin"], -0.06),
-        )
+        wrist, elbow = 0.5 * size, 0.8 * size
+        arm = [(x - wrist, y), (x + wrist, y), (x + elbow, HEIGHT), (x - elbow, HEIGHT)]
+        _polygon(image, arm, _shade(RGB["skin"], -0.06))
         for finger in range(4):
             offset = (finger - 1.5) * 0.3 * size
             _disc(image, x + offset, y - 0.15 * size, 0.18 * size, RGB["skin"])
@@ -240,14 +231,7 @@ def _draw(image: Image, actor: Actor, at: float, scale: float) -> None:
 
 
 def render(video: Video) -> Iterator[Image]:
-    """Draw a video.
-
-    Args:
-        video: What to draw.
-
-    Yields:
-        Its frames, (240, 320, 3) RGB, 0 to 255.
-    """
+    """Draw the frames of a video: (240, 320, 3) RGB, 0 to 255."""
     import cv2
 
     cv2.setNumThreads(1)
@@ -277,7 +261,7 @@ def write_frames(path: Path, frames: Sequence[Image]) -> None:
     """Encode frames as H.264 in an MP4 file, 25 frames a second, one thread.
 
     Args:
-        path: The file; its folder is made where needed.
+        path: The file; its folder is made if needed.
         frames: Equally large RGB images, at least one.
     """
     import av
@@ -304,11 +288,7 @@ def write_frames(path: Path, frames: Sequence[Image]) -> None:
 
 
 def write_video(video: Video) -> None:
-    """Draw a video and write it, whole or cut into its parts.
-
-    Args:
-        video: What to draw and where to write it.
-    """
+    """Draw a video and write it, whole or cut into its parts."""
     frames = list(render(video))
     if not video.cuts:
         write_frames(video.path, frames)

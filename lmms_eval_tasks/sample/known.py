@@ -1,4 +1,4 @@
-"""What must come out of runs over the sample benchmark, held against what did.
+"""What must come out of runs over the sample benchmark, compared with what did.
 
 Each of the sample's questions says what settles it (its ``evidence``). So it is known in
 advance which ones ``sample_observer``, which really looks, must answer, and which ones nobody
@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -19,8 +19,6 @@ from video_reasoning.metrics.paired import expected_by_guessing
 from video_reasoning.tasks import registry
 from video_reasoning.tasks.results.items import Item, read_task
 from video_reasoning.tasks.results.logs import Run, find_runs
-
-__all__ = ["ALPHA", "LEAST", "check", "within_chance"]
 
 LEAST = 0.95
 """Accuracy that ``sample_observer`` must reach on what can be answered, 0..1."""
@@ -39,7 +37,7 @@ class _Answer:
     """One logged answer to one question of the sample.
 
     ``kind`` is the kind of question; ``chance`` is what guessing gives, 0..1; ``score`` None
-    where nothing was scored; ``variant`` parts the variants of one question, whose guesses may
+    if nothing was scored; ``variant`` separates the variants of one question, whose guesses may
     be the same guess.
     """
 
@@ -63,31 +61,38 @@ class _Row:
     items: Sequence[_Answer]
     expected: str = ""
     verdict: str = ""
-    value: float | None = None
-    chance: float | None = None
-    counted: int = field(init=False)
 
-    def __post_init__(self) -> None:
-        scored = [item for item in self.items if item.score is not None]
-        self.counted = len(scored)
-        if self.value is None and scored:
-            self.value = mean(item.score for item in scored)
-        if self.chance is None and scored:
-            self.chance = mean(item.chance for item in scored)
+    @property
+    def scored(self) -> list[_Answer]:
+        return [item for item in self.items if item.score is not None]
 
     def count(self, status: str) -> int:
         return sum(item.status == status for item in self.items)
 
+    def cells(self) -> list[str]:
+        value = mean(item.score for item in self.items)
+        chance = mean(item.chance for item in self.scored)
+        bad = self.verdict.startswith("no")
+        return [
+            self.label,
+            str(len(self.items)),
+            str(self.count("missing")),
+            str(self.count("unparsed")),
+            *("n/a" if math.isnan(number) else f"{number:.3f}" for number in (value, chance)),
+            self.expected,
+            f"[bold red]{self.verdict}[/]" if bad else self.verdict,
+        ]
+
 
 def within_chance(chances: Sequence[float], alpha: float = ALPHA) -> tuple[int, int]:
-    """How many right answers a guesser gives, for all but extreme luck.
+    """Return how many right answers a guesser gives, for all but extreme luck.
 
     The exact distribution of the number of right answers among independent guesses, each with
-    its own chance (binomial where all are equal), without the tails of at most ``alpha``/2.
+    its own chance (binomial if all are equal), without the tails of at most ``alpha``/2.
 
     Args:
-        chances: chance of each guess to be right, 0..1.
-        alpha: probability that is cut off, both tails together.
+        chances: Chance of each guess to be right, 0..1.
+        alpha: Probability that is cut off, both tails together.
 
     Returns:
         The least and the greatest number that a guesser is allowed.
@@ -108,7 +113,7 @@ def within_chance(chances: Sequence[float], alpha: float = ALPHA) -> tuple[int, 
 
 
 def check(results: Sequence[Path]) -> bool:
-    """Prints what runs over the sample gave beside what they must give.
+    """Print what runs over the sample gave beside what they must give.
 
     ``sample_observer`` must answer at least :data:`LEAST` of what can be answered (per task, and
     of CausalVQA's pairs) and be at chance on the rest; ``random_choice`` must be at chance on
@@ -117,22 +122,23 @@ def check(results: Sequence[Path]) -> bool:
     that show less than the whole clip (blind, single frame, ...), except for ``random_choice``.
 
     Args:
-        results: output folders of the harness, results files or sample logs.
+        results: Output folders of the harness, results files or sample logs.
 
     Returns:
         Whether there was a run over the sample and no verdict is against it.
 
     Raises:
-        UserError: if a path is no log of the harness.
+        UserError: If a path is not a log of the harness.
     """
     from rich.console import Console
 
     console = Console()
     if not console.is_terminal:
         console = Console(width=150)
-    sound, found = True, False
+    sound = True
     models: dict[tuple[str, str], list[_Row]] = {}
     for run in find_runs(results):
+        name = run.label + (f" ({run.model_args})" if run.model_args else "")
         for task in sorted(run.tasks):
             if run.tasks[task].samples is None:
                 continue
@@ -141,14 +147,12 @@ def check(results: Sequence[Path]) -> bool:
                 sound = False
                 console.print(f"{task} ({run.label}): {fault}", markup=False, highlight=False)
             if items:
-                name = run.label + (f" ({run.model_args})" if run.model_args else "")
                 models.setdefault((run.model, name), []).extend(_rows(run.model, task, items))
-                found = True
     for (model, name), rows in models.items():
         rows.extend(_pooled(model, rows))
         console.print(_table(name, rows), "")
         sound &= not any(row.verdict.startswith("no") for row in rows)
-    if not found:
+    if not models:
         console.print(
             f"No run over the sample benchmark in {', '.join(map(str, results))}: write it with "
             "`video-reasoning sample --out demo`, run its tasks with --log_samples and "
@@ -158,11 +162,11 @@ def check(results: Sequence[Path]) -> bool:
         )
     elif not sound:
         console.print("Not everything came out as it must.")
-    return found and sound
+    return bool(models) and sound
 
 
 def _items(run: Run, task: str) -> tuple[list[_Answer], list[str]]:
-    """The answers to questions of the sample, and what is wrong with the log, a sentence each."""
+    """Return the answers to questions of the sample, and a sentence for each fault of the log."""
     log = read_task(run, task, check=False)
     if log.problem:
         return [], [log.problem] if task in registry.our_tasks() else []
@@ -198,7 +202,7 @@ def _answer(item: Item) -> _Answer:
 
 
 def _shows_all(task: str, kind: str) -> bool:
-    """Whether a task shows the clip as the benchmark means it, and asks with the plain prompt."""
+    """Tell whether a task shows the clip as the benchmark means it, with the plain prompt."""
     return task in {
         "tvbench_tomato",
         f"tvbench_tomato_{kind}",
@@ -208,7 +212,7 @@ def _shows_all(task: str, kind: str) -> bool:
 
 
 def _rows(model: str, task: str, items: Sequence[_Answer]) -> list[_Row]:
-    """The rows of one task, each with its verdict."""
+    """Return the rows of one task, each with its verdict."""
     rows = []
     whole = all(_shows_all(task, kind) for kind in {item.kind for item in items})
     for label in sorted({item.label for item in items}):
@@ -233,21 +237,19 @@ def _rows(model: str, task: str, items: Sequence[_Answer]) -> list[_Row]:
 
 
 def _pairs(items: Iterable[_Answer]) -> list[_Answer]:
-    """One item per question with two scored variants: right where both are."""
+    """Return one item per question with two scored variants: right if both are."""
     groups: dict[str, list[_Answer]] = {}
     for item in items:
         if item.qid and item.score is not None:
             groups.setdefault(item.qid, []).append(item)
     return [
-        _Answer(
+        replace(
+            group[0],
             id=qid,
-            kind=group[0].kind,
             label="pairs",
-            answerable=True,
             chance=math.prod(item.chance for item in group),
             score=min(item.score or 0.0 for item in group),
             status="answered",
-            qid=qid,
             variant="",
         )
         for qid, group in groups.items()
@@ -256,24 +258,18 @@ def _pairs(items: Iterable[_Answer]) -> list[_Answer]:
 
 
 def _pooled(model: str, rows: Sequence[_Row]) -> list[_Row]:
-    """What cannot be known, over all tasks: each alone may have too few items to tell."""
-    if model not in (OBSERVER, RANDOM):
-        return []
+    """Pool what cannot be known over all tasks: each alone may have too few items to tell."""
     pools: dict[str, dict[tuple[str, str], _Answer]] = {}
     for row in rows:
         if row.expected.startswith("chance") and row.label != "answerable pairs":
-            benchmark = row.task.partition("_")[0]
-            pool = pools.setdefault(benchmark, {})
-            pool.update(
-                {(item.id, item.label): item for item in row.items if item.score is not None}
-            )
+            pool = pools.setdefault(row.task.partition("_")[0], {})
+            pool.update({(item.id, item.label): item for item in row.scored})
     pooled = []
     for benchmark, pool in pools.items():
-        if not pool:
-            continue
-        row = _Row(f"{benchmark}: all tasks", "all at chance", list(pool.values()))
-        _expect_chance(row, by_variant=model == OBSERVER)
-        pooled.append(row)
+        if pool:
+            row = _Row(f"{benchmark}: all tasks", "all at chance", list(pool.values()))
+            _expect_chance(row, by_variant=model == OBSERVER)
+            pooled.append(row)
     return pooled
 
 
@@ -281,34 +277,33 @@ def _expect_known(row: _Row) -> None:
     row.expected = f"at least {LEAST:.2f}"
     if row.count("missing"):
         row.verdict = "no: videos are missing"
-    elif row.counted:
-        row.verdict = "ok" if row.value is not None and row.value >= LEAST else "no: too low"
+    elif row.scored:
+        value = mean(item.score for item in row.items)
+        row.verdict = "ok" if value >= LEAST else "no: too low"
     else:
         row.verdict = _unscored(row)
 
 
 def _expect_chance(row: _Row, *, by_variant: bool) -> None:
-    """Holds a row against chance; the variants each for themselves, together at ALPHA."""
-    scored = [item for item in row.items if item.score is not None]
+    """Compare a row with chance; the variants each for themselves, together at ALPHA."""
     row.expected = "chance"
-    if not scored:
+    if not row.scored:
         row.verdict = _unscored(row)
         return
-    variants = sorted({item.variant for item in scored}) if by_variant else [None]
-    ranges = []
-    verdicts = set()
-    for variant in variants:
-        part = [item for item in scored if variant is None or item.variant == variant]
-        right = round(math.fsum(item.score or 0.0 for item in part))
-        least, most = within_chance([item.chance for item in part], ALPHA / len(variants))
-        ranges.append(f"{least / len(part):.2f} to {most / len(part):.2f}")
+    parts: dict[str, list[_Answer]] = {}
+    for item in row.scored:
+        parts.setdefault(item.variant if by_variant else "", []).append(item)
+    ranges, verdicts = [], set()
+    for _, part in sorted(parts.items()):
+        total, right = len(part), round(math.fsum(item.score or 0.0 for item in part))
+        least, most = within_chance([item.chance for item in part], ALPHA / len(parts))
+        ranges.append(f"{least / total:.2f} to {most / total:.2f}")
         if not least <= right <= most:
             verdicts.add("no: too high" if right > most else "no: too low")
-        elif (least, most) != (0, len(part)):
+        elif (least, most) != (0, total):
             verdicts.add("ok")
     row.expected = "chance: " + "; ".join(dict.fromkeys(ranges))
-    failed = sorted(verdict for verdict in verdicts if verdict != "ok")
-    row.verdict = failed[0] if failed else "ok" if verdicts else "too few to tell"
+    row.verdict = min(verdicts, default="too few to tell")  # a "no" is before "ok"
 
 
 def _unscored(row: _Row) -> str:
@@ -329,17 +324,6 @@ def _table(name: str, rows: Sequence[_Row]) -> Any:
     for row in rows:
         if previous and row.task != previous:
             table.add_section()
-        verdict = f"[bold red]{row.verdict}[/]" if row.verdict.startswith("no") else row.verdict
-        table.add_row(
-            row.task if row.task != previous else "",
-            row.label,
-            str(len(row.items)),
-            str(row.count("missing")),
-            str(row.count("unparsed")),
-            "n/a" if row.value is None else f"{row.value:.3f}",
-            "n/a" if row.chance is None else f"{row.chance:.3f}",
-            row.expected,
-            verdict,
-        )
+        table.add_row(row.task if row.task != previous else "", *row.cells())
         previous = row.task
     return table

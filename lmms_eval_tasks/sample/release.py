@@ -9,8 +9,6 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from video_reasoning.tasks.sample.drawing import Video
 
-__all__ = ["write_releases"]
-
 
 def write_releases(
     out: Path, *, workers: int = 2, progress: Callable[[int, int], None] | None = None

@@ -1,7 +1,7 @@
 """The sample in TVBench's release layout: data/*.json and videos/<demonstration type>/*.mp4.
 
-Each of the six files holds 26 questions: 12 need the frames in order, 6 are settled by any
-frame, 4 by one short moment, 4 by nothing in the picture.
+Each of the six files has 34 questions: 12 need the frames in order, 6 are settled by any
+frame, 4 by one short moment, 12 by nothing in the picture.
 """
 
 from __future__ import annotations
@@ -14,16 +14,14 @@ from typing import Any
 
 import numpy as np
 
-from video_reasoning.preprocessing.files import atomic_path
 from video_reasoning.tasks.sample.drawing import HEIGHT, WIDTH, Actor, Video
+from video_reasoning.tasks.sample.shared import VECTORS, seeded, write_text
 from video_reasoning.tasks.sample.wording import (
     COLORS,
     DIRECTIONS,
     TVBENCH_ANSWERS,
     TVBENCH_QUESTIONS,
 )
-
-__all__ = ["FILES", "build"]
 
 FILES = (
     "rotation",
@@ -37,7 +35,6 @@ _MOTION_TYPES = {name: name.replace("_", " ") for name in FILES}
 _SAMPLED = 16  # frames that the protocol takes; moments are placed on exactly one of them
 _TIMES = tuple(float(at) for at in np.linspace(0, 1, 61))
 
-_VECTORS = {"left": (-1.0, 0.0), "right": (1.0, 0.0), "up": (0.0, -1.0), "down": (0.0, 1.0)}
 # Thing -> (drawing, size, outline seen by the eye, demonstration type).
 _THINGS = {
     "ball": ("ball", 13.0, "circle", "object"),
@@ -107,7 +104,7 @@ def _moved(actor: Actor, xs: Any, ys: Any) -> Actor:
 
 
 def _company(scene: _Scene, color: str, rng: np.random.Generator) -> None:
-    """A second thing that trembles in a corner: it moves, yet goes nowhere."""
+    """Add a second thing that trembles in a corner: it moves, yet goes nowhere."""
     wobble = 3 * np.sin(np.asarray(_TIMES) * 23 + rng.uniform(0, 6))
     scene.variation["composite"] = 1
     scene.actors.append(_moved(Actor("ball", color, 8), 298 + wobble, 120 - wobble))
@@ -158,8 +155,8 @@ def _travel(
     for place, (leg, length) in enumerate(zip(legs, reach, strict=True)):
         along = np.clip(at * len(legs) - place, 0, 1)
         along = pace(along)
-        x += _VECTORS[leg][0] * length * along
-        y += _VECTORS[leg][1] * length * along
+        x += VECTORS[leg][0] * length * along
+        y += VECTORS[leg][1] * length * along
     return x, y
 
 
@@ -167,8 +164,8 @@ def _centered(legs: Sequence[str], reach: Sequence[float]) -> tuple[float, float
     """Start such that the path stays in the middle of the picture."""
     xs, ys = [0.0], [0.0]
     for leg, length in zip(legs, reach, strict=True):
-        xs.append(xs[-1] + _VECTORS[leg][0] * length)
-        ys.append(ys[-1] + _VECTORS[leg][1] * length)
+        xs.append(xs[-1] + VECTORS[leg][0] * length)
+        ys.append(ys[-1] + VECTORS[leg][1] * length)
     return WIDTH / 2 - (min(xs) + max(xs)) / 2, 124 - (min(ys) + max(ys)) / 2
 
 
@@ -247,7 +244,7 @@ def outline_points(shape: str, at: Any) -> tuple[Any, Any]:
     """Points on the outline of a shape that fills the unit square.
 
     Args:
-        shape: square, triangle, circle or diamond.
+        shape: Square, triangle, circle or diamond.
         at: Fractions of the way round, 0 to 1.
 
     Returns:
@@ -393,7 +390,7 @@ def _question(
 
 
 def _static(scene: _Scene, number: int) -> tuple[str, dict[str, str], str, Sequence[str]]:
-    """A question that any single frame settles."""
+    """Choose a question that any single frame settles."""
     if not scene.blocks or number == 0:
         if scene.kind == "first_sound" or scene.kind == "last_sound":
             return "blocks_color", {}, scene.blocks, COLORS
@@ -411,7 +408,7 @@ def _static(scene: _Scene, number: int) -> tuple[str, dict[str, str], str, Seque
 
 
 def _moment(scene: _Scene) -> tuple[str, dict[str, str], str, Sequence[str]]:
-    """A question about what shows in exactly one of the sampled frames."""
+    """Choose a question about what shows in exactly one of the sampled frames."""
     if any(actor.shape == "card" for actor in scene.actors):
         dots = {"thing": f"{scene.moment_color} dots"}
         return "dots", dots, str(scene.moment_count), tuple(map(str, range(1, 7)))
@@ -437,17 +434,14 @@ def build(root: Path, seed: int = 0) -> list[Video]:
         The videos to draw.
     """
     videos = []
-    (root / "data").mkdir(parents=True, exist_ok=True)
     for file_number, name in enumerate(FILES):
         rows: dict[str, Any] = {}
         asked = {"static": 0, "moment": 0, "none": 0}
         for number in range(12):
             base = 10_000 * (file_number + 1) + 100 * number + 1_000_003 * seed
-            rng = np.random.default_rng(base)
-            colors = list(COLORS)
-            rng.shuffle(colors)
+            rng, colors = seeded(base)
             scene = _Scene(kind=_kind(name, number))
-            # Sampled frames lie 5 to 6 frames apart.
+            # Sampled frames are 5 to 6 frames apart.
             frames = 78 + 3 * int(rng.integers(5))
             _BUILDERS[scene.kind](scene, number, rng, colors)
             _furnish(scene, number, frames, rng, colors)
@@ -462,7 +456,7 @@ def build(root: Path, seed: int = 0) -> list[Video]:
                 asks.append(("moment", *_moment(scene)))
             if number % 2 == 0:
                 asks.append(("static", *_static(scene, asked["static"])))
-            # One in every video: fewer could not be told from chance.
+            # One in every video: fewer would not differ from chance.
             kind, nothing, choices = _nothing(file_number + number)
             asks.append(("none", kind, nothing, str(_pick(rng, choices)), choices))
             for evidence, kind, its_slots, answer, choices in asks:
@@ -482,6 +476,5 @@ def build(root: Path, seed: int = 0) -> list[Video]:
                     row["informative_frame"] = scene.moment_frame
                 rows[str(place)] = row
         text = json.dumps(rows, indent=2, ensure_ascii=False)
-        with atomic_path(root / "data" / f"{name}.json") as temporary:
-            temporary.write_text(text + "\n", encoding="utf-8")
+        write_text(root / "data" / f"{name}.json", text + "\n")
     return videos

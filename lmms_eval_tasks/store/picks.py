@@ -5,8 +5,8 @@ They lie in ``<home>/<benchmark>/picks.jsonl``, one object a line: ``id`` of the
 ``video-reasoning handpick --install`` writes the file; the condition ``handpicked1`` reads it
 (TVBench, section 3: Frame Information Disparity and the handpicked Multi-Frame Gain).
 
-An annotator whose name begins with ``automatic:`` is a model: such picks stand in for a
-person's, and whatever is computed from them must say so.
+Earlier versions let a model pick, under a name that begins with ``automatic:``. Such picks are not
+handpicked, and are refused.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from video_reasoning.tasks.errors import UserError
 from video_reasoning.tasks.store.text_files import loads, read_text
 
 AUTOMATIC = "automatic:"
-"""How the name of an annotator that is a model begins."""
+"""How the name of a model that picked began in earlier versions."""
 
 
 class PicksError(UserError):
@@ -38,7 +38,7 @@ class Pick:
         id: the question's id.
         frame: index of the frame in the video, 0..n_frames - 1.
         n_frames: number of frames of the video that the pick was made on.
-        annotator: who picked: a name, several joined by " + ", or ``automatic:<model>``.
+        annotator: who picked: a name, or several joined by " + ".
     """
 
     id: str
@@ -49,16 +49,13 @@ class Pick:
     def __post_init__(self) -> None:
         if not self.id or not isinstance(self.id, str) or not isinstance(self.annotator, str):
             raise ValueError("a pick needs the question's id and an annotator")
+        if self.annotator.startswith(AUTOMATIC):
+            raise ValueError(f"{self.annotator} is a model, and only a person's picks count")
         # bool is an int to Python, and "frame": true is no frame.
         if type(self.frame) is not int or type(self.n_frames) is not int:
             raise ValueError("frame and n_frames must be whole numbers")
         if not 0 <= self.frame < self.n_frames:
             raise ValueError(f"frame {self.frame} is not in a video of {self.n_frames} frames")
-
-
-def is_automatic(annotator: str) -> bool:
-    """Whether an annotator is a model and no person."""
-    return annotator.startswith(AUTOMATIC)
 
 
 def picks_file(benchmark: str, store_home: Path | None = None) -> Path:
@@ -67,7 +64,7 @@ def picks_file(benchmark: str, store_home: Path | None = None) -> Path:
 
 
 def read_installed(benchmark: str, store_home: Path | None = None) -> dict[str, Pick]:
-    """The picks in the store, by question id; none where the file is not there.
+    """Return the picks in the store, by question id; none where the file is not there.
 
     Raises:
         PicksError: if the file cannot be read or a line of it is no pick.
@@ -94,7 +91,7 @@ def read_installed(benchmark: str, store_home: Path | None = None) -> dict[str, 
 
 
 def read_picks(benchmark: str, store_home: Path | None = None) -> dict[str, int]:
-    """The picked frame of each question that has one: id -> frame index in the video, from 0.
+    """Return question id -> index of its picked frame in the video, from 0.
 
     Raises:
         PicksError: if the file is there but damaged.
@@ -103,7 +100,7 @@ def read_picks(benchmark: str, store_home: Path | None = None) -> dict[str, int]
 
 
 def write_picks(benchmark: str, picks: Iterable[Pick], store_home: Path | None = None) -> Path:
-    """Replaces the benchmark's picks in the store, as a whole.
+    """Replace the benchmark's picks in the store, as a whole.
 
     Raises:
         PicksError: if nothing of the benchmark is in the store.

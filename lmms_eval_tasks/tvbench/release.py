@@ -1,13 +1,13 @@
-"""TVBench (TOMATO): from the authors' repository, or from the hub's tables, to items.
+"""TVBench (TOMATO): from the authors' repository, or from the Hub's tables, to items.
 
 The authors' layout: ``data/<task>.json``, each an object id -> question, and
 ``videos/<demonstration_type>/<key>.mp4``. The folder of the annotation files alone is read as
 well; every question then lacks its video and says so.
 
-The hub has the questions as parquet tables in two forms. yale-nlp/TOMATO: one table per task,
+The Hub has the questions as parquet tables in two forms. yale-nlp/TOMATO: one table per task,
 ``data/<task>-*.parquet``, with the columns of the authors' files and no videos.
 lmms-eval/TOMATO: one table with ``id``, ``reason_type`` (the task) and ``video_path``, and the
-videos in archives; it lacks the motion type and the variations. Where a release holds both, the
+videos in archives; it lacks the motion type and the variations. If a release has both, the
 questions come from the first and the videos from the second.
 """
 
@@ -29,6 +29,7 @@ from video_reasoning.tasks.release.records import (
     Parsed,
     index,
     path_of,
+    posix,
     text,
     texts,
 )
@@ -77,10 +78,10 @@ COLUMNS: Mapping[str, pa.DataType] = {
 
 
 def read(release: Release) -> Parsed:
-    """Reads every question of the six tasks.
+    """Read every question of the six tasks.
 
     Raises:
-        ReleaseError: if there are none of the six files and no table of the hub's, or one that
+        ReleaseError: If there are none of the six files and no table of the Hub's, or one that
             cannot be read.
     """
     files = {path.name: path for path in reversed(release.annotations(".json"))}
@@ -99,7 +100,7 @@ def read(release: Release) -> Parsed:
 
 
 def _read_tables(release: Release) -> Parsed:
-    """Reads the hub's parquet tables."""
+    """Read the Hub's parquet tables."""
     by_task: dict[str, list[Path]] = {}
     together: list[Path] = []
     seen: list[str] = []
@@ -115,8 +116,8 @@ def _read_tables(release: Release) -> Parsed:
     if not by_task and not together:
         found = f" Its tables are {'; '.join(seen[:3])}." if seen else ""
         raise ReleaseError(
-            f"{release.source} holds none of TVBench's annotation files "
-            f"({', '.join(TASK_FILES.values())}) and no table of the hub's with the columns "
+            f"{release.source} has none of TVBench's annotation files "
+            f"({', '.join(TASK_FILES.values())}) and no table of the Hub's with the columns "
             f"{', '.join(TABLE_COLUMNS)}; name the folder of the authors' repository.{found}"
         )
     parsed = _read_by_task(by_task, release)
@@ -129,7 +130,7 @@ def _read_tables(release: Release) -> Parsed:
 
 
 def _read_by_task(tables: Mapping[str, list[Path]], release: Release) -> Parsed:
-    """Reads tables of which each holds the questions of one task."""
+    """Read tables that have the questions of one task each."""
     parsed = Parsed()
     for task in TASK_FILES:
         if task not in tables:
@@ -142,7 +143,7 @@ def _read_by_task(tables: Mapping[str, list[Path]], release: Release) -> Parsed:
 
 
 def _read_together(tables: list[Path], release: Release) -> Parsed:
-    """Reads tables that hold the questions of all tasks."""
+    """Read tables that have the questions of all tasks."""
     parsed = Parsed()
     seen: set[tuple[str, str]] = set()
     for path in tables:
@@ -150,13 +151,12 @@ def _read_together(tables: list[Path], release: Release) -> Parsed:
             task = _task_named(str(row.get("reason_type") or "")) or ""
             number = str(row["id"]) if row.get("id") is not None else where.rpartition(" ")[2]
             if task and (task, number) in seen:
-                parsed.skip(SPLIT, task, where, f"the id {number} stands twice")
+                parsed.skip(SPLIT, task, where, f"duplicate id {number}")
                 continue
             seen.add((task, number))
             _add(parsed, task, number, where, row, release)
     parsed.notes.append(
-        "The table has neither motion types nor variations: the accuracies by variation have "
-        "nothing to rest on."
+        "The table has neither motion types nor variations: there are no accuracies by variation."
     )
     return parsed
 
@@ -173,7 +173,7 @@ def _columns(path: Path) -> set[str]:
 
 
 def _table_rows(path: Path) -> Iterator[tuple[str, dict[str, Any]]]:
-    """Rows of a table with the place where each stands, from 0."""
+    """Read the rows of a table with the place of each, from 0."""
     try:
         rows = pq.read_table(path).to_pylist()
     except (OSError, pa.ArrowException) as error:
@@ -183,17 +183,17 @@ def _table_rows(path: Path) -> Iterator[tuple[str, dict[str, Any]]]:
 
 
 def _task_named(written: str) -> str | None:
-    """The task that a table or a row means: "shape&trend", "Shape and Trend", "count", ..."""
+    """Return the task that a table or a row means: "shape&trend", "Shape and Trend", "count"."""
     words = "".join(c if c.isalnum() else " " for c in written.lower()).split()
     name = "_".join(word for word in words if word != "and")
     return {"count": "action_count"}.get(name, name if name in TASK_FILES else None)
 
 
-def _add(
-    parsed: Parsed, task: str, number: str, where: str, row: Mapping[str, Any], release: Release
-) -> None:
-    """Reads one row of a table, or records why it cannot be read."""
+def _add(parsed: Parsed, task: str, number: str, where: str, row: object, release: Release) -> None:
+    """Read one row, or record why it cannot be read."""
     try:
+        if not isinstance(row, dict):
+            raise OddRow("it is not an object")
         if not task:
             raise OddRow(
                 f"reason_type is {shortened(row.get('reason_type'))!r}, none of {list(TASK_FILES)}"
@@ -206,23 +206,18 @@ def _add(
 def _read_task(task: str, path: Path, release: Release, parsed: Parsed) -> None:
     try:
         rows = loads(read_text(path))
-    except (OSError, ValueError, RecursionError) as error:
+    except (OSError, ValueError) as error:
         raise ReleaseError(f"{path} is not readable JSON ({error}); fetch it again.") from error
     if not isinstance(rows, dict):
-        raise ReleaseError(f"{path} does not hold an object id -> question; fetch it again.")
+        raise ReleaseError(f"{path} is not an object id -> question; fetch it again.")
     for number, row in rows.items():
-        try:
-            if not isinstance(row, dict):
-                raise OddRow("it is not an object")
-            parsed.items.append(_item(task, str(number), row, release))
-        except OddRow as reason:
-            parsed.skip(SPLIT, task, f"{path.name} {number}", str(reason))
+        _add(parsed, task, number, f"{path.name} {number}", row, release)
 
 
 def _item(task: str, number: str, row: Mapping[str, Any], release: Release) -> Item:
     options = texts(_listed(row.get("options")), "options", least=2)
     answer = chr(ord("A") + index(row.get("answer"), len(options), "answer"))
-    video_path = PurePosixPath(text(row, "video_path", default="").replace("\\", "/"))
+    video_path = posix(text(row, "video_path", default=""))
     key = text(row, "key", default=video_path.stem or None)
     demonstration_type = text(row, "demonstration_type")
     variation = row.get("variation")
@@ -230,7 +225,7 @@ def _item(task: str, number: str, row: Mapping[str, Any], release: Release) -> I
         variation = {}
     name = path_of(f"{demonstration_type}/{key}.mp4")
     if not is_text(number):
-        raise OddRow("its id holds half of a character (a lone surrogate)")
+        raise OddRow("its id has half of a character (a lone surrogate)")
     return Item(
         split=SPLIT,
         values={
@@ -252,7 +247,7 @@ def _item(task: str, number: str, row: Mapping[str, Any], release: Release) -> I
 
 
 def _listed(options: object) -> object:
-    """Options that a table holds as the text of a list, as a list; others as they are."""
+    """Return options that a table has as the text of a list as a list; others as they are."""
     if isinstance(options, str) and options.strip().startswith("["):
         try:
             return ast.literal_eval(options.strip())
@@ -262,20 +257,14 @@ def _listed(options: object) -> object:
 
 
 def _locate(name: str, video_path: PurePosixPath, release: Release) -> Footage:
-    """The video by the path that a table names, else by demonstration type and key."""
-    if video_path.parts and ".." not in video_path.parts:
-        try:
-            return Footage(name, release.locate(video_path.as_posix(), anywhere=False))
-        except LookupError:
-            pass
-    try:
-        return Footage(name, release.locate(name, anywhere=False))
-    except LookupError as reason:
-        return Footage(name, None, str(reason))
+    """Find the video by the path that a table names, else by demonstration type and key."""
+    named = video_path.as_posix() if ".." not in video_path.parts else "."
+    references = [named, name] if named != "." else [name]
+    return release.footage(name, references)
 
 
 def _compare_with_paper(parsed: Parsed) -> None:
-    """Notes each difference from the paper's counts; any release but the full one has some."""
+    """Note each difference from the paper's counts; any release but the full one has some."""
     counts = dict.fromkeys(TASK_FILES, 0)
     for item in parsed.items:
         counts[item.values["task"]] += 1

@@ -121,7 +121,9 @@ def _run(root: Path, standins: list[StandIn]) -> None:
                 "RECORDER_FOLDER": str(root),
                 "VIDEO_REASONING_HOME": str(root / "store"),
                 "OMP_NUM_THREADS": "1",
-                "PYTHONPATH": project,
+                "PYTHONPATH": os.pathsep.join(
+                    [project, *environment.get("PYTHONPATH", "").split()]
+                ),
             },
             cwd=root,
             stdout=output,

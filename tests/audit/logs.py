@@ -25,7 +25,8 @@ def plan_of(
         AuditedTask(name, folder / f"{name}.yaml", more.pop("group", ""), {}, picks or {})
         for name in tasks
     ]
-    return Plan(tuple(parse_all(conditions)), tuple(audited), folder / "clips", 16, **more)
+    names = tuple(variant.name for variant in parse_all(conditions))
+    return Plan(names, tuple(audited), folder / "clips", 16, **more)
 
 
 def line(

@@ -24,7 +24,7 @@ from lmms_eval.models.registry_v2 import ModelManifest
 
 from tests.audit.recorder_frames import numbers_of
 from tests.preprocessing.conftest import read_number
-from video_reasoning.preprocessing import conditions
+from video_reasoning.preprocessing.frames import NumberedFrames
 from video_reasoning.tasks.models.base import Query, WeightlessModel
 
 FOLDER = Path(os.environ.get("RECORDER_FOLDER", "."))
@@ -120,13 +120,14 @@ class RecorderChat(Recorder):
 
 
 def _watch_decodes() -> None:
-    encode = conditions._Video.encode
+    read = NumberedFrames.read
 
-    def watched(self: Any, numbers: Any, bank: Any) -> bool:
-        write("decodes.jsonl", {"source": str(self._path), "frames": sorted(numbers)})
-        return encode(self, numbers, bank)
+    def watched(self: Any, choose: Any, make: Any) -> Any:
+        numbers = sorted(choose(self.n_frames))
+        write("decodes.jsonl", {"source": str(self.path), "frames": numbers})
+        return read(self, choose, make)
 
-    conditions._Video.encode = watched  # type: ignore[method-assign]
+    NumberedFrames.read = watched  # type: ignore[method-assign]
 
 
 def _run(words: list[str]) -> int:

@@ -12,7 +12,7 @@ import yaml
 
 from video_reasoning.tasks.audit.derive import derive, find_tasks
 from video_reasoning.tasks.audit.plan import Plan
-from video_reasoning.tasks.audit.variants import AuditError, parse_all
+from video_reasoning.tasks.audit.variants import AuditError
 
 # The harness reads each of its two thousand YAMLs to find a task.
 pytestmark = [pytest.mark.harness, pytest.mark.xdist_group("audit")]
@@ -93,8 +93,8 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def plan_with(tasks: Any, refused: Mapping[str, str], root: Path) -> Plan:
-    variants = tuple(parse_all(("original", "ordered", "blind", "reordered")))
-    return Plan(variants, tuple(tasks), root / "clips", 16, refused=refused)
+    conditions = ("original", "ordered16", "blind", "reordered")
+    return Plan(conditions, tuple(tasks), root / "clips", 16, refused=refused)
 
 
 def test_names_groups_tags_and_patterns(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -164,7 +164,7 @@ def test_what_is_generated(folder: Path, tmp_path: Path) -> None:
             assert config["doc_to_visual"].__func__.__qualname__ == "Hooks.doc_to_visual"
             assert config["metric_list"][0]["aggregation"] == "mean"
             assert config["test_split"] == "test" and config["doc_to_target"] == "answer"
-            assert ("process_docs" in config) == (variant.kind == "reordered")
+            assert ("process_docs" in config) == (variant.kind in ("ordered", "reordered"))
     two = load_yaml_config(str(out / "audit_probe_two_blind.yaml"), mode="full")
     assert two["task_alias"] == "audit_probe_two_blind"
     # Responses to other frames are not to come from the harness's cache.

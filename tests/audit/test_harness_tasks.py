@@ -219,7 +219,9 @@ def test_the_judgement_rests_on_the_tasks_own_scores(
                 pytest.approx(100 * accuracy, abs=5e-2),
             )
     assert result["verdict"]
-    assert any("means over items" in note for note in result["notes"]) == (task == "probe_vsibench")
+    assert any("means over questions" in note for note in result["notes"]) == (
+        task == "probe_vsibench"
+    )
 
 
 def test_the_metric_is_one_over_all_items(audited: Audited) -> None:

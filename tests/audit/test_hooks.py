@@ -15,9 +15,9 @@ from PIL import Image
 
 from tests.audit.recorder_frames import numbers_of
 from tests.preprocessing.conftest import numbered_frame, write_video
-from video_reasoning.tasks.audit.hooks import AUDIT, Hooks
+from video_reasoning.tasks.audit.hooks import Hooks
+from video_reasoning.tasks.audit.notes import AUDIT
 from video_reasoning.tasks.audit.plan import AuditedTask, Plan
-from video_reasoning.tasks.audit.variants import parse_all
 
 CONDITIONS = ("original", "ordered", "random1", "last1", "handpicked1", "blind", "reordered")
 
@@ -86,10 +86,8 @@ def hooks(tmp_path: Path) -> dict[str, Hooks]:
     (tmp_path / "hook_utils.py").write_text(UTILS)
     (tmp_path / "cubes.yaml").write_text(YAML)
     # Another name for each test: what was shown is remembered for a process.
-    task = AuditedTask(
-        f"cubes{tmp_path.name}", tmp_path / "cubes.yaml", "", {}, {"q1": 4, "q3": 5}, ("me",)
-    )
-    plan = Plan(tuple(parse_all(CONDITIONS, 4)), (task,), tmp_path / "clips", 4)
+    task = AuditedTask(f"cubes{tmp_path.name}", tmp_path / "cubes.yaml", "", {}, {"q1": 4, "q3": 5})
+    plan = Plan(CONDITIONS, (task,), tmp_path / "clips", 4)
     return {variant.kind: Hooks(plan, task, variant, tmp_path) for variant in plan.variants}
 
 
@@ -207,6 +205,23 @@ def test_reordered_documents_keep_their_right_answers(
         changed += before["options"] != after["options"]
     assert changed
     assert hooks["reordered"].process_docs(rows(video))["options"] == moved["options"]
+
+
+def test_questions_that_share_an_id_are_drawn_separately(
+    hooks: dict[str, Hooks], video: str
+) -> None:
+    entries = [
+        {**row, "id": "Q1", "question": f"Where, {number}?", "keep": True}
+        for number, row in enumerate(rows(video).to_list() * 2)
+    ]
+    given = datasets.Dataset.from_list(entries, split="test")
+    assert hooks["random"].process_docs(given)["id"] == ["Q1"] * len(entries)
+    shown = [numbers_of(hooks["random"].doc_to_visual(entry)[0])[0] for entry in entries]
+    assert len(set(shown)) > 2
+    moved = hooks["reordered"].process_docs(given)
+    assert len(moved) == len(entries) and len(set(map(tuple, moved["options"]))) > 2
+    returned = hooks["random"].process_results(entries[0], ["A"])
+    assert returned[AUDIT]["id"] == "Q1" and returned[AUDIT]["key"]
 
 
 def test_documents_with_pictures_are_reordered_too(hooks: dict[str, Hooks], video: str) -> None:

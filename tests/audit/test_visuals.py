@@ -11,7 +11,7 @@ from PIL import Image
 
 from tests.audit.recorder_frames import numbers_of
 from tests.preprocessing.conftest import numbered_frame, write_video
-from video_reasoning.preprocessing import conditions
+from video_reasoning.preprocessing.frames import NumberedFrames
 from video_reasoning.tasks.audit.variants import parse_all
 from video_reasoning.tasks.audit.visuals import (
     NotShownError,
@@ -72,13 +72,13 @@ def test_every_condition_from_one_decode(
     video: str, showers: dict[str, Shower], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     decodes = []
-    encode = conditions._Video.encode
+    read = NumberedFrames.read
 
-    def counted(self: Any, numbers: Any, bank: Any) -> bool:
-        decodes.append(sorted(numbers))
-        return encode(self, numbers, bank)
+    def counted(self: Any, choose: Any, make: Any) -> Any:
+        decodes.append(sorted(choose(self.n_frames)))
+        return read(self, choose, make)
 
-    monkeypatch.setattr(conditions._Video, "encode", counted)
+    monkeypatch.setattr(NumberedFrames, "read", counted)
     seen = {
         kind: [numbers_of(path) for path in shower.show([video], "q", 5).visuals]
         for kind, shower in showers.items()

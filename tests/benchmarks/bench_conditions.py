@@ -20,7 +20,8 @@ from typing import Any
 import av
 
 from tests.benchmarks.figures import figure, machine, peak_memory
-from video_reasoning.preprocessing.conditions import Condition, Request, make_conditions
+from video_reasoning.preprocessing.clips import Request, make_conditions
+from video_reasoning.preprocessing.conditions import Condition
 from video_reasoning.preprocessing.video import verify
 
 NAMES = ("ordered16", "shuffled16", "random1", "handpicked1")

@@ -23,7 +23,7 @@ import av
 import numpy as np
 
 from tests.tasks.releases import tvbench_question
-from video_reasoning.preprocessing.conditions import Condition, make_conditions
+from video_reasoning.preprocessing import Condition, make_conditions
 from video_reasoning.preprocessing.workers import Workers
 
 CONDITIONS = (
@@ -94,9 +94,8 @@ def joined(parts: list[Path], count: int, folder: Path) -> None:
     from video_reasoning.tasks.prepare.jobs import Joining, join_clip
 
     for number in range(count):
-        target = folder / f"joined{number}.mp4"
-        join_clip(Joining(parts[0], parts[1], parts[2], True, target))
-        target.unlink()
+        name, _ = join_clip(Joining(parts[0], parts[1], parts[2], True, folder, (str(number),)))
+        (folder / name).unlink()
 
 
 def split(source: Path, count: int, folder: Path) -> None:

@@ -28,7 +28,8 @@ from pathlib import Path
 import av
 
 from tests.benchmarks.figures import figure, machine, peak_memory
-from video_reasoning.preprocessing import split
+from video_reasoning.preprocessing.split import plan as split
+from video_reasoning.preprocessing.split import video as one_video
 from video_reasoning.preprocessing.video import probe, verify
 
 PEER = """
@@ -127,11 +128,11 @@ def ours(source: Path, cuts: tuple[float, float], out: Path) -> dict[str, float]
     info = probe(source)
     started = time.process_time()
     begin = time.perf_counter()
-    clock, _, frames = split._watch(source, info.fps)
+    clock, _, frames = one_video._watch(source, info.fps)
     detected = time.perf_counter()
     end = clock.seconds(clock.frames) - split.TRIM_SECONDS
     edges = [clock.first_frame(moment) for moment in (split.TRIM_SECONDS, *cuts, end)]
-    split._write(source, frames, clock, edges, info.fps, info.has_audio, out, 1)
+    one_video._write(source, frames, clock, edges, info.fps, info.has_audio, out, 1)
     return {
         "total": time.perf_counter() - begin,
         "detection": detected - begin,

@@ -386,7 +386,7 @@ def test_two_annotators(page: Page, server: Server) -> None:
     page.reload()
     assert page.text("annotator") == "ben"
     page.press("y", "=odd", Keys.ENTER)
-    assert "is no name for an annotator" in page.text("annotator-problem")
+    assert "is not a name for an annotator" in page.text("annotator-problem")
     page.press(Keys.ESCAPE, "y", "ana", Keys.ENTER)
     assert page.text("annotator") == "ana"
     assert page.text("place") == "3 of 200"

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 import threading
 from fractions import Fraction
 from pathlib import Path
@@ -14,19 +13,13 @@ import pytest
 from PIL import Image
 
 from tests.handpick.stores import FRAMES
+from tests.preprocessing.conftest import turn
+from tests.preprocessing.conftest import write_video as write_numbered
 from tests.tasks.releases import write_video
 from video_reasoning.preprocessing.sampling import uniform_indices
 from video_reasoning.preprocessing.video import VideoError, verify
 from video_reasoning.tasks.handpick import frames
-from video_reasoning.tasks.handpick.frames import (
-    FrameCache,
-    Player,
-    count_frames,
-    has_frames,
-    jpeg,
-    media_type,
-    read_frames,
-)
+from video_reasoning.tasks.handpick.frames import FrameCache, Player, media_type, read_grid
 
 
 def level(image: Image.Image) -> float:
@@ -46,7 +39,7 @@ def write_other(path: Path, codec: str, pixels: str = "yuv420p", size: int = 64)
 
 def test_the_sixteen_frames_are_those_of_the_sampling_rule(tmp_path: Path) -> None:
     path = write_video(tmp_path / "a.mp4", FRAMES, rate=10)
-    grid = read_frames(path, level)
+    grid = read_grid(path, level)
     assert grid.n_frames == FRAMES
     assert grid.indices == tuple(uniform_indices(FRAMES, 16))
     assert grid.seconds == tuple(index / 10 for index in grid.indices)
@@ -55,29 +48,16 @@ def test_the_sixteen_frames_are_those_of_the_sampling_rule(tmp_path: Path) -> No
 
 
 def test_a_short_video_shows_frames_again(tmp_path: Path) -> None:
-    grid = read_frames(write_video(tmp_path / "a.mp4", 3), level)
+    grid = read_grid(write_video(tmp_path / "a.mp4", 3), level)
     assert grid.n_frames == 3 and set(grid.indices) == {0, 1, 2} and len(grid.pictures) == 16
-
-
-def test_a_video_that_lists_no_frames_is_counted(tmp_path: Path) -> None:
-    path = write_other(tmp_path / "a.gif", "gif", "rgb8")
-    assert count_frames(path) == 12
-    assert has_frames(path, 12) and not has_frames(path, 11)
 
 
 def test_a_broken_video_is_an_error(tmp_path: Path) -> None:
     path = tmp_path / "a.mp4"
     path.write_bytes(b"a text")
-    for function in (count_frames, media_type, FrameCache().get, Player().file):
+    for function in (media_type, FrameCache().get, Player().file):
         with pytest.raises(VideoError):
             function(path)
-
-
-def test_pictures_are_small_jpegs() -> None:
-    data = jpeg(Image.new("RGB", (1920, 1080), (200, 40, 40)))
-    image = Image.open(io.BytesIO(data))
-    assert image.format == "JPEG" and image.size == (960, 540)
-    assert Image.open(io.BytesIO(jpeg(Image.new("RGB", (60, 40))))).size == (60, 40)
 
 
 def test_the_cache_is_bounded_and_decodes_once(
@@ -85,28 +65,24 @@ def test_the_cache_is_bounded_and_decodes_once(
 ) -> None:
     paths = [write_video(tmp_path / f"{n}.mp4", 20) for n in range(4)]
     made: list[Path] = []
-    read = frames.read_frames
+    read = frames.read_grid
 
     def count(path: Path, make: Any) -> Any:
         made.append(path)
         return read(path, make)
 
-    monkeypatch.setattr(frames, "read_frames", count)
-    one = sum(map(len, FrameCache().get(paths[0]).pictures))
-    made.clear()
-    cache = FrameCache(limit=int(2.5 * one))
+    monkeypatch.setattr(frames, "read_grid", count)
+    monkeypatch.setattr(frames, "GRIDS", 2)
+    cache = FrameCache()
     for path in paths[:2] * 2:
         cache.get(path)
     assert made == paths[:2]
     for path in paths[2:]:
         cache.get(path)
-    assert cache.size <= cache.limit
     cache.get(paths[3])
     assert made == paths
     cache.get(paths[0])
     assert made == [*paths, paths[0]]
-    tiny = FrameCache(limit=1)
-    assert len(tiny.get(paths[0]).pictures) == 16
 
 
 def test_requests_at_the_same_time_share_one_decode(
@@ -114,14 +90,14 @@ def test_requests_at_the_same_time_share_one_decode(
 ) -> None:
     path = write_video(tmp_path / "a.mp4", 20)
     made: list[Path] = []
-    read = frames.read_frames
+    read = frames.read_grid
     everyone = threading.Barrier(8)
 
     def count(path: Path, make: Any) -> Any:
         made.append(path)
         return read(path, make)
 
-    monkeypatch.setattr(frames, "read_frames", count)
+    monkeypatch.setattr(frames, "read_grid", count)
     cache = FrameCache()
 
     def get() -> None:
@@ -162,7 +138,7 @@ def test_other_videos_are_converted(tmp_path: Path, name: str, codec: str, pixel
     made, kind = player.file(path)
     assert made != path and kind == "video/mp4" == media_type(made)
     assert verify(made).frames == 12
-    assert read_frames(made, level).seconds == pytest.approx(read_frames(path, level).seconds)
+    assert read_grid(made, level).seconds == pytest.approx(read_grid(path, level).seconds)
     assert player.file(path)[0] == made
     player.close()
     assert not made.exists()
@@ -178,23 +154,19 @@ def test_converting_can_be_asked_for_and_is_bounded(
     player.close()
 
 
-def test_odd_sizes_are_converted(tmp_path: Path) -> None:
-    path = write_other(tmp_path / "a.gif", "gif", "rgb8", size=63)
+def test_a_converted_video_is_upright_and_no_larger_than_the_page(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    source = write_numbered(tmp_path / "a.mp4", 4)
+    monkeypatch.setattr(frames, "LONGEST_SIDE", 48)
     player = Player()
-    assert verify(player.file(path)[0]).width == 62
+    made = verify(player.file(turn(source, tmp_path / "turned.mp4", 90), convert=True)[0])
+    assert (made.width, made.height, made.rotation) == (32, 48, 0)
     player.close()
 
 
-def test_a_turned_video_stands_upright(monkeypatch: pytest.MonkeyPatch) -> None:
-    class Turned:
-        rotation = -90
-
-        def to_image(self) -> Image.Image:
-            image = Image.new("RGB", (40, 20))
-            image.paste((255, 255, 255), (0, 0, 20, 20))  # left half white
-            return image
-
-    upright = np.asarray(frames._upright(Turned()).convert("L"))
-    # Minus 90 degrees counterclockwise: what was left is now on top.
-    assert upright.shape == (40, 20)
-    assert upright[:20].min() == 255 and upright[20:].max() == 0
+def test_odd_sizes_are_converted(tmp_path: Path) -> None:
+    path = write_other(tmp_path / "a.gif", "gif", "rgb8", size=63)
+    player = Player()
+    assert verify(player.file(path)[0]).width == 64
+    player.close()

@@ -60,7 +60,7 @@ def test_a_damaged_table_is_one_sentence(tmp_path: Path) -> None:
     path = store.questions_file("tvbench", "test", tmp_path)
     path.parent.mkdir(parents=True)
     path.write_bytes(b"no table")
-    with pytest.raises(StoreError, match=r"cannot be read .* prepare tvbench"):
+    with pytest.raises(StoreError, match=r"cannot be read .* run `video-reasoning prepare`"):
         load_items("tvbench", home=tmp_path)
 
 

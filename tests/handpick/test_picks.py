@@ -13,7 +13,6 @@ from video_reasoning.tasks import store
 from video_reasoning.tasks.store.picks import (
     Pick,
     PicksError,
-    is_automatic,
     picks_file,
     read_installed,
     read_picks,
@@ -21,7 +20,7 @@ from video_reasoning.tasks.store.picks import (
 )
 
 ONE = Pick("direction/1", 3, 40, "ana")
-TWO = Pick("direction/ü\n2", 0, 1, "automatic:clip")
+TWO = Pick("direction/ü\n2", 0, 1, "ana + ben")
 
 
 def write(home: Path, text: str | bytes) -> Path:
@@ -69,6 +68,7 @@ def test_picks_need_a_store(tmp_path: Path) -> None:
         ('{"id": "x", "frame": 1, "n_frames": 40, "annotator": null}', "annotator"),
         ('{"id": "direction/1", "frame": 1, "n_frames": 40, "annotator": "ana"}', "again"),
         ("[" * 100_000, "Line 2"),
+        ('{"id": "x", "frame": 1, "n_frames": 40, "annotator": "automatic:clip"}', "is a model"),
         (b"\xff\xfe", "cannot be read"),
     ],
 )
@@ -78,10 +78,6 @@ def test_a_damaged_file_is_one_sentence(tmp_path: Path, line: str | bytes, reaso
     with pytest.raises(PicksError, match=reason) as raised:
         read_picks("tvbench", tmp_path)
     assert "picks.jsonl" in str(raised.value) and "\n" not in str(raised.value)
-
-
-def test_models_are_told_from_people() -> None:
-    assert is_automatic("automatic:openai/clip") and not is_automatic("ana")
 
 
 def test_the_task_layer_gets_picks_without_the_page() -> None:

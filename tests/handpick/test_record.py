@@ -197,10 +197,10 @@ def test_no_line_harms_the_others(lines: list[bytes]) -> None:
             }
 
 
-def test_a_file_that_is_no_picks_file_is_refused_and_left_alone(tmp_path: Path) -> None:
+def test_a_file_that_is_not_a_picks_file_is_refused_and_left_alone(tmp_path: Path) -> None:
     path = tmp_path / "questions.parquet"
     path.write_bytes(b"PAR1\x00\xff\xfe\n\x15\x04")
-    with pytest.raises(PicksError, match=r"questions\.parquet is there and is no picks file"):
+    with pytest.raises(PicksError, match=r"questions\.parquet is not a picks file"):
         PickLog(path, "tvbench")
     assert path.read_bytes() == b"PAR1\x00\xff\xfe\n\x15\x04"
 
@@ -212,7 +212,7 @@ def test_a_folder_is_refused(tmp_path: Path) -> None:
 
 def test_picks_of_another_benchmark_are_refused(path: Path) -> None:
     PickLog(path, "causalvqa").record([pick(3)])
-    with pytest.raises(PicksError, match="holds picks of causalvqa, not of tvbench"):
+    with pytest.raises(PicksError, match="has picks for causalvqa, not for tvbench"):
         PickLog(path, "tvbench")
 
 
@@ -224,7 +224,7 @@ def test_two_processes_see_what_the_other_appends(path: Path) -> None:
     assert one.annotators() == other.annotators() == ["ana", "ben"]
 
 
-def test_a_file_that_was_replaced_is_read_anew(path: Path) -> None:
+def test_a_file_that_was_replaced_is_read_again(path: Path) -> None:
     log = PickLog(path, "tvbench")
     log.record([pick(3), pick(5, "direction/2")])
     lines = path.read_text().splitlines(keepends=True)

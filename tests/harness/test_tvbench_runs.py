@@ -19,7 +19,7 @@ from tests.harness.conftest import Run, run_harness
 from video_reasoning.metrics.intervals import Estimate
 from video_reasoning.preprocessing.sampling import uniform_indices
 from video_reasoning.tasks import store
-from video_reasoning.tasks.audit.evaluate import judge_part
+from video_reasoning.tasks.audit.evaluate import evaluate_questions
 from video_reasoning.tasks.results.principles import TASK, evaluate
 from video_reasoning.tasks.store.picks import Pick, write_picks
 from video_reasoning.tasks.store.questions import load_questions
@@ -67,7 +67,7 @@ def test_the_principles_come_out_as_drawn(observed: tuple[Run, int]) -> None:
     run, moments = observed
     assert run.returncode == 0, run.output[-3000:]
     (found,) = evaluate([run.folder])
-    assert found.annotators == {"the drawing": found.parts[0].questions} and not found.automatic
+    assert found.annotators == {"the drawing": found.parts[0].questions}
     parts = {part.name: part for part in found.parts}
     assert set(parts) == {"all", "temporal", "static", "moment", "none"}
     for part in parts.values():
@@ -112,7 +112,9 @@ def test_an_audit_agrees_with_the_principles(observed: tuple[Run, int], tmp_path
     scores = {
         (sample["id"], sample["tau"]["condition"]): sample["score"] for sample in run.samples(TASK)
     }
-    mine = {(item.id, name): score for item in whole.items for name, score in item.scores.items()}
+    mine = {
+        (item.id, name): score for item in whole.questions for name, score in item.scores.items()
+    }
     assert mine == scores
     everything = next(part for part in principles.parts if part.name == "all")
     for name in CONDITIONS:
@@ -129,13 +131,15 @@ def test_an_audit_agrees_with_the_principles(observed: tuple[Run, int], tmp_path
     lines = sum(
         len(path.read_text().splitlines()) for path in (out / "runs").rglob("*_samples_*.jsonl")
     )
-    assert lines == len(CONDITIONS) * len(whole.items)
+    assert lines == len(CONDITIONS) * len(whole.questions)
 
     # The static part is exposed, the temporal part passes.
     rows = load_questions(store.questions_file("tvbench", "test", home), ["id", "evidence"])
     evidence = {name: row["evidence"] for name, row in rows.items()}
     parts = {
-        name: judge_part(plan, whole, name, lambda item, name=name: evidence[item.id] == name)
+        name: evaluate_questions(
+            plan, whole, CONDITIONS, [item for item in whole.questions if evidence[item.id] == name]
+        )
         for name in ("static", "temporal")
     }
     assert parts["static"].verdict[0].startswith("Static: one frame is enough")

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import multiprocessing
+import os
 from collections.abc import Callable
 from pathlib import Path
 
@@ -11,15 +12,13 @@ import numpy as np
 import pytest
 
 from tests.preprocessing.conftest import numbered_frame, read_number, write_video
-from video_reasoning.preprocessing import conditions
-from video_reasoning.preprocessing.conditions import (
-    Condition,
-    condition_indices,
-    make_conditions,
-    visuals,
-)
+from video_reasoning.preprocessing import clips as clips_module
+from video_reasoning.preprocessing import files, frames
+from video_reasoning.preprocessing.clips import Request, clip_for, make_conditions
+from video_reasoning.preprocessing.conditions import Condition, condition_indices
+from video_reasoning.preprocessing.pictures import Converter
 from video_reasoning.preprocessing.sampling import random_index, shuffled_order, uniform_indices
-from video_reasoning.preprocessing.video import VideoError, verify
+from video_reasoning.preprocessing.video import VideoError, open_video, verify
 
 NAMES = ("ordered16", "shuffled16", "random1", "handpicked1", "last1", "blind")
 
@@ -86,7 +85,7 @@ def test_a_pick_must_be_there(pick: int | None) -> None:
         condition_indices(Condition.parse("handpicked1"), 100, "key", pick)
 
 
-def request_all(pick: int = 37) -> list[conditions.Request]:
+def request_all(pick: int = 37) -> list[Request]:
     return [(Condition.parse(name), "question 7", pick) for name in NAMES]
 
 
@@ -104,7 +103,6 @@ def test_frames_read_back_bit_for_bit(
     made = make_conditions(source, request_all(), folder)
     for clip in made:
         assert clip.n_frames == len(frames)
-        assert clip.conversion == ""
         if clip.path is None:
             assert clip.condition.name == "blind"
             continue
@@ -120,21 +118,21 @@ def test_frames_read_back_bit_for_bit(
 
 
 def test_a_clip_is_one_frame_a_second_and_all_key_frames(numbered: Path, tmp_path: Path) -> None:
-    [path] = visuals(numbered, Condition.parse("ordered16"), "key", clips=tmp_path)
-    info = verify(Path(path))
+    path = clip_for(numbered, Condition.parse("ordered16"), "key", tmp_path)
+    info = verify(path)
     assert (info.frames, info.fps, info.duration) == (16, 1, 16.0)
-    with av.open(path) as container:
+    with av.open(str(path)) as container:
         packets = [packet for packet in container.demux(video=0) if packet.size]
         assert all(packet.is_keyframe for packet in packets)
-    assert decord.VideoReader(path).get_avg_fps() == 1.0
-    assert decord.VideoReader(path).get_key_indices() == list(range(16))
+    assert decord.VideoReader(str(path)).get_avg_fps() == 1.0
+    assert decord.VideoReader(str(path)).get_key_indices() == list(range(16))
 
 
 def test_any_frame_can_be_sought(numbered: Path, tmp_path: Path) -> None:
-    [path] = visuals(numbered, Condition.parse("shuffled16"), "key", clips=tmp_path)
+    path = clip_for(numbered, Condition.parse("shuffled16"), "key", tmp_path)
     expected = condition_indices(Condition.parse("shuffled16"), 100, "key")
-    reader = decord.VideoReader(path)
-    capture = cv2.VideoCapture(path)
+    reader = decord.VideoReader(str(path))
+    capture = cv2.VideoCapture(str(path))
     for place in (15, 3, 8, 0, 14):
         assert read_number(reader[place].asnumpy()[..., 0]) == expected[place]
         capture.set(cv2.CAP_PROP_POS_FRAMES, place)
@@ -143,8 +141,8 @@ def test_any_frame_can_be_sought(numbered: Path, tmp_path: Path) -> None:
 
 def test_neighbouring_key_frames_have_different_numbers(numbered: Path, tmp_path: Path) -> None:
     for name in ("ordered16", "shuffled16", "random1"):
-        [path] = visuals(numbered, Condition.parse(name), "key", clips=tmp_path)
-        with av.open(path) as container:
+        path = clip_for(numbered, Condition.parse(name), "key", tmp_path)
+        with av.open(str(path)) as container:
             data = [bytes(packet) for packet in container.demux(video=0) if packet.size]
         # The byte after the two that begin a key frame's slice ends in the number's code.
         codes = [packet[packet.index(b"\x65\x88") + 2] & 7 for packet in data]
@@ -164,7 +162,7 @@ def test_made_once(numbered: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPat
     first = make_conditions(numbered, request_all(), tmp_path)
     stamps = {path: path.stat().st_mtime_ns for path in tmp_path.iterdir()}
     assert len(stamps) == 5
-    monkeypatch.setattr(conditions._Video, "encode", None)
+    monkeypatch.setattr(frames.NumberedFrames, "read", None)
     assert make_conditions(numbered, request_all(), tmp_path) == first
     copy = tmp_path.parent / "other name.mp4"
     copy.write_bytes(numbered.read_bytes())
@@ -172,20 +170,82 @@ def test_made_once(numbered: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPat
     assert {path: path.stat().st_mtime_ns for path in tmp_path.iterdir()} == stamps
 
 
+def test_a_clip_that_is_there_is_found_by_its_name(
+    numbered: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    source, folder = tmp_path / "v.mp4", tmp_path / "clips"
+    source.write_bytes(numbered.read_bytes())
+    monkeypatch.setattr(files, "_SETTLED_NS", 0)
+    conditions = [condition for condition, _, _ in request_all()]
+
+    def ask() -> list[Path | None]:
+        return [clip_for(source, each, "q", folder, pick=37) for each in conditions]
+
+    first = clip_for(source, conditions[0], "q", folder, pick=37, together=conditions)
+    made = ask()
+    assert made[0] == first and made[-1] is None
+    # Another process: nothing is kept in memory, and the video must not be opened.
+    files._content_id.cache_clear()
+    for module, name in ((files, "content_id"), (clips_module, "NumberedFrames")):
+        monkeypatch.setattr(module, name, None)
+    assert ask() == made
+
+
+@pytest.mark.parametrize("restart", [False, True])
+def test_a_changed_video_has_another_clip(
+    tmp_path: Path, restart: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(files, "_SETTLED_NS", 0)
+    condition = Condition.parse("last1")
+    source = write_video(tmp_path / "v.mp4", 12)
+    (tmp_path / "clips").mkdir()
+    before = clip_for(source, condition, "q", tmp_path / "clips")
+    assert before is not None and len(list((tmp_path / "clips").glob(".*.id"))) == 1
+    status = source.stat()
+    changed = bytearray(write_video(tmp_path / "w.mp4", 12, first=40).read_bytes())
+    source.write_bytes(bytes(changed[: status.st_size]).ljust(status.st_size, b"\0"))
+    os.utime(source, ns=(status.st_atime_ns, status.st_mtime_ns))  # as some tools of copying do
+    assert source.stat().st_size == status.st_size
+    if restart:
+        files._content_id.cache_clear()
+    assert clip_for(source, condition, "q", tmp_path / "clips", make=False) is None
+
+
+@pytest.mark.parametrize("spoiled", ["", "12 ", "x" * 200, "\xff"])
+def test_a_spoiled_note_is_not_believed(
+    numbered: Path, tmp_path: Path, spoiled: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(files, "_SETTLED_NS", 0)
+    expected = files.content_id(numbered)
+    assert files.noted_content_id(numbered, [tmp_path], write=True) == expected
+    [note] = tmp_path.iterdir()
+    for text in (spoiled, note.read_text()[:-1]):
+        note.write_text(text, encoding="latin-1")
+        assert files.noted_content_id(numbered, [tmp_path]) == expected
+
+
+def test_a_file_changed_a_moment_ago_is_not_noted(tmp_path: Path) -> None:
+    source = tmp_path / "v.mp4"
+    source.write_bytes(b"new")
+    files.noted_content_id(source, [tmp_path], write=True)
+    assert list(tmp_path.iterdir()) == [source]
+
+
 def test_one_decode_makes_all(
     numbered: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     calls = []
-    decode = conditions._Video._decode
+    decode = frames.NumberedFrames._decode
     monkeypatch.setattr(
-        conditions._Video, "_decode", lambda *args: calls.append(1) or decode(*args)
+        frames.NumberedFrames, "_decode", lambda *args: calls.append(1) or decode(*args)
     )
+    monkeypatch.setattr(frames.NumberedFrames, "recount", None)
     make_conditions(numbered, request_all(), tmp_path)
     assert len(calls) == 1
 
 
 def test_blind_needs_no_readable_video(tmp_path: Path) -> None:
-    assert visuals(tmp_path / "none.mp4", Condition.parse("blind"), "key", clips=tmp_path) == []
+    assert clip_for(tmp_path / "none.mp4", Condition.parse("blind"), "key", tmp_path) is None
 
 
 def test_fewer_frames_than_asked(tmp_path: Path) -> None:
@@ -195,8 +255,7 @@ def test_fewer_frames_than_asked(tmp_path: Path) -> None:
         [(Condition.parse(name), "key", None) for name in ("ordered16", "shuffled16", "random1")],
         tmp_path / "clips",
     )
-    assert ordered.repeated == shuffled.repeated == 11
-    assert one.repeated == 0
+    assert (len(ordered.indices), len(shuffled.indices), len(one.indices)) == (16, 16, 1)
     assert set(ordered.indices) == set(range(5))
     for clip in (ordered, shuffled):
         assert clip.path is not None
@@ -228,9 +287,11 @@ def test_other_sources(
     tmp_path: Path, name: str, options: dict[str, object], conversion: str
 ) -> None:
     source = write_video(tmp_path / name, 40, options={}, **options)  # type: ignore[arg-type]
+    with open_video(source) as (container, stream):
+        first = next(container.decode(stream))
+        assert ", ".join(Converter(first, keep_range=True).changes) == conversion
     clips = make_conditions(source, request_all(), tmp_path / "clips")
     for clip in clips:
-        assert clip.conversion == conversion
         assert clip.n_frames == 40
         if clip.path is None:
             continue
@@ -253,8 +314,9 @@ def test_variable_rate_and_b_frames_are_found_by_time(tmp_path: Path) -> None:
     source = write_video(
         tmp_path / "vfr.mp4", 60, times=times, options={"bf": "3", "b-pyramid": "normal"}
     )
-    with conditions._Video(source) as video:
-        assert video.is_certain
+    video = frames.NumberedFrames(source)
+    assert video._times is not None
+    assert video.seconds == pytest.approx([(time - times[0]) / 1000 for time in times])
     for clip in make_conditions(source, request_all(), tmp_path / "clips"):
         if clip.path is not None:
             assert {read_number(picture) for picture in luma(clip.path)} == set(clip.indices)
@@ -263,15 +325,14 @@ def test_variable_rate_and_b_frames_are_found_by_time(tmp_path: Path) -> None:
 def test_a_wrong_index_is_corrected(
     numbered: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    enter = conditions._Video.__enter__
+    begin = frames.NumberedFrames.__init__
 
-    def mistaken(video: conditions._Video) -> conditions._Video:
-        enter(video)
+    def mistaken(video: frames.NumberedFrames, path: Path) -> None:
+        begin(video, path)
         video._times = list(range(-1, -121, -1))
-        video.n_frames = 120
-        return video
+        video.seconds = [0.0] * 120
 
-    monkeypatch.setattr(conditions._Video, "__enter__", mistaken)
+    monkeypatch.setattr(frames.NumberedFrames, "__init__", mistaken)
     [clip] = make_conditions(numbered, [(Condition.parse("last1"), "key", None)], tmp_path)
     assert clip.n_frames == 100
     assert clip.indices == (99,)
@@ -287,18 +348,18 @@ def test_a_folder_that_cannot_be_written(
         pytest.skip("needs a folder that nobody can write to")
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
     condition = Condition.parse("random1")
-    [first] = visuals(numbered, condition, "key", clips=fixed)
-    assert Path(first).is_relative_to(tmp_path)
-    assert visuals(numbered, condition, "key", clips=fixed) == [first]
+    first = clip_for(numbered, condition, "key", fixed)
+    assert first is not None and first.is_relative_to(tmp_path)
+    assert clip_for(numbered, condition, "key", fixed) == first
 
 
 def test_clips_on_a_read_only_store_are_used(
     numbered: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     condition = Condition.parse("random1")
-    made = visuals(numbered, condition, "key", clips=tmp_path / "store")
-    monkeypatch.setattr(conditions, "_writable_folder", lambda *_: tmp_path / "cache")
-    assert visuals(numbered, condition, "key", clips=tmp_path / "store") == made
+    made = clip_for(numbered, condition, "key", tmp_path / "store")
+    monkeypatch.setattr(clips_module, "_writable_folder", lambda _: tmp_path / "cache")
+    assert clip_for(numbered, condition, "key", tmp_path / "store") == made
 
 
 def test_a_full_disk_is_an_error_and_leaves_nothing(
@@ -317,10 +378,10 @@ def test_a_full_disk_is_an_error_and_leaves_nothing(
 def test_faults_are_one_sentence(tmp_path: Path) -> None:
     source = tmp_path / "text.mp4"
     with pytest.raises(VideoError, match="does not exist"):
-        visuals(source, Condition.parse("last1"), "key", clips=tmp_path)
+        clip_for(source, Condition.parse("last1"), "key", tmp_path)
     source.write_text("no video")
     with pytest.raises(VideoError, match="cannot be decoded"):
-        visuals(source, Condition.parse("last1"), "key", clips=tmp_path)
+        clip_for(source, Condition.parse("last1"), "key", tmp_path)
 
 
 def _make(source: Path, folder: Path) -> list[bytes]:
@@ -342,7 +403,6 @@ def test_rotation_is_carried_out(tmp_path: Path, rotated: Callable[[int], Path])
         source = rotated(angle)
         expected = with_opencv(source)
         [clip] = make_conditions(source, [(Condition.parse("ordered4"), "key", None)], tmp_path)
-        assert f"rotated by {angle}" in clip.conversion
         assert clip.path is not None
         for number, picture in zip(clip.indices, with_opencv(clip.path), strict=True):
             assert picture.shape == expected[number].shape
@@ -362,7 +422,7 @@ def test_a_span_takes_its_frames_from_a_part(
     numbered: Path, tmp_path: Path, certain: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     if not certain:
-        monkeypatch.setattr(conditions, "_ONE_PACKET_A_FRAME", ())
+        monkeypatch.setattr(frames, "_ONE_PACKET_A_FRAME", ())
     requests = [(Condition.parse(name), "key", 3) for name in ("ordered4", "last1", "handpicked1")]
     with av.open(str(numbered)) as container:
         rate = float(container.streams.video[0].average_rate)
@@ -379,5 +439,5 @@ def test_a_span_takes_its_frames_from_a_part(
 
 
 def test_a_span_without_a_frame(numbered: Path, tmp_path: Path) -> None:
-    with pytest.raises(ValueError, match=r"No frame of .* lies between 900 and 901 seconds"):
+    with pytest.raises(ValueError, match=r"No frame of .* is between 900 and 901 seconds"):
         make_conditions(numbered, [(Condition.parse("last1"), "", None)], tmp_path, span=(900, 901))

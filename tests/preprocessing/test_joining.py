@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from tests.preprocessing.conftest import read_number, write_video
-from video_reasoning.preprocessing.joining import join_clips, join_parts, joined_name
+from video_reasoning.preprocessing.joining import _join, is_joined, join_parts, joined_name
 from video_reasoning.preprocessing.video import VideoError, verify
 
 
@@ -108,7 +108,7 @@ def test_quality(real_clips: dict[str, Path], tmp_path: Path) -> None:
 
     for name in ("bikes", "bigbuckbunny"):
         target = tmp_path / f"{name}.mp4"
-        join_clips([real_clips[name]], target)
+        _join([real_clips[name]], real_clips[name], target, hidden=None)
         scores = []
         with av.open(str(real_clips[name])) as source, av.open(str(target)) as result:
             pairs = zip(source.decode(video=0), result.decode(video=0), strict=True)
@@ -155,13 +155,13 @@ def test_odd_sizes_full_range_and_high_rates(tmp_path: Path) -> None:
     assert (info.width, info.height, info.frames) == (98, 66, 21)
     assert verify(tmp_path / "joined.mp4").fps == Fraction(60000, 1001)
     full = write_video(tmp_path / "b.mkv", 3, codec="mjpeg", pixel_format="yuvj420p")
-    info = join_clips([full], tmp_path / "full.mp4")
+    info = _join([full], full, tmp_path / "full.mp4", hidden=None)
     assert info.notes == ("b.mkv: full range to limited range",)
     [old, new] = [planes(path)[1][0].mean() for path in (full, tmp_path / "full.mp4")]
     assert new == pytest.approx(16 + old * 219 / 255, abs=1.5)
 
 
-def test_none_hidden_and_none_to_join(parts: tuple[Path, Path, Path], tmp_path: Path) -> None:
+def test_none_hidden(parts: tuple[Path, Path, Path], tmp_path: Path) -> None:
     before, _, after = parts
     info = join_parts(before, 0, after, tmp_path / "joined.mp4", blackout=True)
     assert (info.frames, info.black) == (35, (20, 20))
@@ -169,8 +169,6 @@ def test_none_hidden_and_none_to_join(parts: tuple[Path, Path, Path], tmp_path: 
         join_parts(before, -1, after, tmp_path / "x.mp4", blackout=True)
     with pytest.raises(ValueError, match="needs the middle"):
         join_parts(before, 5, after, tmp_path / "x.mp4", blackout=False)
-    with pytest.raises(ValueError, match="nothing to join"):
-        join_clips([], tmp_path / "x.mp4")
 
 
 def test_a_broken_part_leaves_nothing(parts: tuple[Path, Path, Path], tmp_path: Path) -> None:
@@ -198,3 +196,32 @@ def test_names() -> None:
     assert len(names) == 5
     assert all(name.endswith(".mp4") for name in names)
     assert joined_name(["a", "b"]) == joined_name(["a", "b"])
+
+
+def test_a_joined_clip_is_known_by_its_encoded_frames(tmp_path: Path) -> None:
+    from tests.reliability.runs import draw_video
+    from video_reasoning.preprocessing.split import split_video
+
+    out = tmp_path / "out"
+    falls = [draw_video(tmp_path / f"{seed}.mp4", 150, seed=seed) for seed in (1, 2)]
+    for number, fall in enumerate(falls, start=1):
+        assert split_video(fall, [2.5], out, number).status == "split"
+
+    def clip(number: int, name: str) -> Path:
+        return out / f"{number}_{name}.mp4"
+
+    before, middle, after = (clip(1, name) for name in ("A_preevent", "B_event", "C_postevent"))
+    hidden, shown = clip(1, "D_merged"), clip(1, "E_merged")
+    count = len(planes(middle))
+    assert is_joined(hidden, before, middle, after, blackout=True)
+    assert is_joined(hidden, before, count, after, blackout=True)
+    assert is_joined(shown, before, middle, after, blackout=False)
+    # Nothing else will do: another length, another video's part, the other clip, our own encoding.
+    assert not is_joined(hidden, before, count + 1, after, blackout=True)
+    assert not is_joined(hidden, before, middle, clip(2, "C_postevent"), blackout=True)
+    assert not is_joined(hidden, before, middle, after, blackout=False)
+    assert not is_joined(shown, before, middle, after, blackout=True)
+    join_parts(before, middle, after, own := tmp_path / "own.mp4", blackout=True)
+    assert not is_joined(own, before, middle, after, blackout=True)
+    own.write_bytes(b"none")
+    assert not is_joined(own, before, middle, after, blackout=True)

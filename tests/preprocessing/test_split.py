@@ -32,6 +32,8 @@ from video_reasoning.preprocessing.split import (
     split_reason,
     split_video,
 )
+from video_reasoning.preprocessing.split import folder as whole_folder
+from video_reasoning.preprocessing.split import video as one_video
 from video_reasoning.preprocessing.video import open_video, verify
 
 # ---------------------------------------------------------------- arithmetic
@@ -334,8 +336,8 @@ def test_large_videos_are_decoded_twice_with_the_same_result(
 ) -> None:
     source = make(tmp_path / "video.mp4", 150)
     in_memory = split_video(source, [3.0], tmp_path / "one", 1)
-    monkeypatch.setattr(split, "_KEPT_BYTES", 100_000)
-    assert split._watch(source, Fraction(25))[2] is None
+    monkeypatch.setattr(one_video, "_KEPT_BYTES", 100_000)
+    assert one_video._watch(source, Fraction(25))[2] is None
     assert split_video(source, [3.0], tmp_path / "two", 1) == in_memory
     assert content(tmp_path / "one") == content(tmp_path / "two")
 
@@ -415,9 +417,9 @@ def test_quality(real_clips: dict[str, Path], tmp_path: Path) -> None:
 
 
 def split_at(source: Path, points: split.Points, out: Path) -> tuple[int, int]:
-    clock, _, frames = split._watch(source, Fraction(25))
+    clock, _, frames = one_video._watch(source, Fraction(25))
     edges = [clock.first_frame(time) for time in (*(p[0] for p in points), points[2][1])]
-    split._write(source, frames, clock, edges, Fraction(25), True, out, 1)
+    one_video._write(source, frames, clock, edges, Fraction(25), True, out, 1)
     return edges[0], edges[3]
 
 
@@ -449,7 +451,7 @@ def spoil_short(path: Path) -> str:
 
 def spoil_slow(path: Path) -> str:
     write_video(path, 3, draw=scenes(), rate=Fraction(1, 3))
-    return "holds no frame at 0.333 frames a second"
+    return "contains no frame at 0.333 frames a second"
 
 
 SPOILERS = [
@@ -521,7 +523,7 @@ def test_a_folder(videos: Path, tmp_path: Path) -> None:
     assert [record.status for record in records] == ["split"] * 2 + ["discarded"] * 3
     assert [record.reason for record in records[2:]] == [
         "its event time is not annotated",
-        "d broken.mp4 cannot be decoded: its data is damaged or cut off, or it is no video.",
+        "d broken.mp4 cannot be decoded: its data is damaged or cut off, or it is not a video.",
         "no annotator found the event",
     ]
     assert seen == [(number, 5) for number in range(1, 6)]
@@ -562,8 +564,10 @@ def test_a_run_that_was_cut_off_goes_on(
     (out / ".2_A_preevent.mp4.part-00000000-1-00000000.mp4").touch()
     os.utime(out / ".2_A_preevent.mp4.part-00000000-1-00000000.mp4", (0, 0))
     calls = []
-    original = split._split_one
-    monkeypatch.setattr(split, "_split_one", lambda *args: calls.append(args[3]) or original(*args))
+    original = whole_folder._split_job
+    monkeypatch.setattr(
+        whole_folder, "_split_job", lambda job: calls.append(job[3]) or original(job)
+    )
     assert split_folder(videos, TIMES, out) == whole
     assert calls == [3, 4, 5]
     assert content(out) == content(tmp_path / "whole")
@@ -600,20 +604,20 @@ def test_numbers_follow_the_names(tmp_path: Path) -> None:
 
 
 def test_folders_that_will_not_do(tmp_path: Path) -> None:
-    with pytest.raises(FileNotFoundError, match="is no folder"):
+    with pytest.raises(FileNotFoundError, match="is not a folder"):
         split_folder(tmp_path / "none", {}, tmp_path / "out")
-    with pytest.raises(FileNotFoundError, match="holds no video"):
+    with pytest.raises(FileNotFoundError, match="contains no video"):
         split_folder(tmp_path, {}, tmp_path / "out")
 
 
 @pytest.mark.parametrize(
     ("text", "reason"),
     [
-        ("{", "no JSON"),
+        ("{", "not JSON"),
         ("[1, 2]", "must map"),
         ('{"a": {"x": 1}}', "'a' has no list"),
         ('{"a": "12"}', "'a' has no list"),
-        ('{"a": {"t": ["soon"]}}', "'a' is no number"),
+        ('{"a": {"t": ["soon"]}}', "'a' is not a number"),
     ],
 )
 def test_times_that_cannot_be_read(tmp_path: Path, text: str, reason: str) -> None:

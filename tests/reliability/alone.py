@@ -39,7 +39,7 @@ def _verify(video: Path, good: Path, out: Path) -> Any:
 
 
 def _conditions(video: Path, good: Path, out: Path) -> Any:
-    from video_reasoning.preprocessing.conditions import Condition, make_conditions
+    from video_reasoning.preprocessing import Condition, make_conditions
     from video_reasoning.preprocessing.video import verify
 
     names = ("ordered16", "shuffled16", "random1", "last1", "ordered8", "blind")
@@ -52,7 +52,7 @@ def _conditions(video: Path, good: Path, out: Path) -> Any:
 
 
 def _handpicked(video: Path, good: Path, out: Path) -> Any:
-    from video_reasoning.preprocessing.conditions import Condition, make_conditions
+    from video_reasoning.preprocessing import Condition, make_conditions
 
     clip = make_conditions(video, [(Condition.parse("handpicked1"), "q", 0)], out / "clips")[0]
     return clip.n_frames
@@ -87,9 +87,9 @@ def _split(video: Path, good: Path, out: Path) -> Any:
 
 
 def _frames(video: Path, good: Path, out: Path) -> Any:
-    from video_reasoning.tasks.handpick.frames import jpeg, read_frames
+    from video_reasoning.tasks.handpick.frames import FrameCache
 
-    return read_frames(video, jpeg).n_frames
+    return FrameCache().get(video).n_frames
 
 
 def _player(video: Path, good: Path, out: Path) -> Any:
@@ -106,9 +106,9 @@ def _player(video: Path, good: Path, out: Path) -> Any:
 
 
 def _pictures(video: Path, good: Path, out: Path) -> Any:
-    from video_reasoning.tasks.report.gallery import _evenly
+    from video_reasoning.tasks.report.gallery import frames_with
 
-    assert _evenly(video, 8, ""), "no pictures"
+    assert frames_with(video, {}, "", 8)[1], "no pictures"
     return None
 
 

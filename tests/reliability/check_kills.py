@@ -6,8 +6,7 @@ Run as ``python -m tests.reliability.check_kills [--kills N] [--seed N]``. It
   clips, at moments drawn from the length of an uninterrupted run, and starts them again on the
   same folder until they come to their end;
 - kills single workers, and lets a video crash the decoder;
-- sends SIGINT and SIGTERM to the whole group of `prepare`, `split`, `sample`, `report` and
-  `handpick --automatic`.
+- sends SIGINT and SIGTERM to the whole group of `prepare`, `split`, `sample` and `report`.
 
 After each kill every file under a final name must be whole, that is equal to the one of the
 uninterrupted run; in the end the trees must be equal, byte for byte.
@@ -147,17 +146,18 @@ def kill_workers(subject: Subject, work: Path, kills: int, draw: random.Random) 
 def poison(work: Path) -> Count:
     """Videos that crash the decoder, hang in it or break it, each in the same run as good ones."""
     from tests.reliability import poison
-    from video_reasoning.preprocessing import split, workers
+    from video_reasoning.preprocessing import children
+    from video_reasoning.preprocessing.split import folder as split
     from video_reasoning.tasks.prepare import build as prepare
 
     count = Count(kills=6, starts=2)
     release = write_release(work / "poisoned")
-    limit, workers.LIMIT_SECONDS = workers.LIMIT_SECONDS, 8.0
+    limit, children.LIMIT_SECONDS = children.LIMIT_SECONDS, 8.0
     check_video, prepare.check_video = prepare.check_video, poison.check_video
     try:
         manifest = prepare.prepare("blackswan", release, store_home=work / "poison", workers=2)
     finally:
-        workers.LIMIT_SECONDS, prepare.check_video = limit, check_video
+        children.LIMIT_SECONDS, prepare.check_video = limit, check_video
     told = {entry["id"]: entry["reason"] for entry in manifest["splits"]["validation"]["missing"]}
     for text in ("died (SIGABRT), twice", "not done after 8 s", "ZeroDivisionError"):
         if sum(text in reason for reason in told.values()) != 1:
@@ -245,13 +245,6 @@ def subjects(work: Path, releases: Path | None) -> list[Subject]:
     ]
 
 
-def tiny_clip_model(folder: Path) -> Path:
-    """The model of the tests of `handpick --automatic`."""
-    from tests.handpick.test_automatic import write_model
-
-    return write_model(folder)
-
-
 def main() -> None:
     """Runs the check and prints its table."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
@@ -309,7 +302,7 @@ def check(
         count = kill_workers(subject, place, worker_kills // 2, draw)
         show(f"one worker of {subject.name}", count)
     show("the decoder crashes, hangs", poison(work))
-    plans = interruptible(work, tried, work / "subject0/whole")
+    plans = interruptible(work, tried)
     for label, command, seconds, fresh in plans:
         place = work / "signals"
         place.mkdir(exist_ok=True)
@@ -321,12 +314,11 @@ def check(
 
 
 def interruptible(
-    work: Path, tried: Sequence[Subject], home: Path
+    work: Path, tried: Sequence[Subject]
 ) -> list[tuple[str, list[str | Path], float, Path | None]]:
     """Commands to interrupt: name, command line, length in seconds, folder to empty before."""
     out = work / "interrupted"
     prepare, split = tried[0], tried[-2]
-    benchmark = prepare.name.split()[1]
     plans: list[tuple[str, list[str | Path], float, Path | None]] = [
         ("prepare", prepare.line(out), prepare.seconds, out),
         ("split", split.line(out), split.seconds, out),
@@ -335,17 +327,6 @@ def interruptible(
     results = write_results(work / "results")
     plans.append(
         ("report", [*COMMAND, "report", results, "--out", work / "report.html"], 3.0, None)
-    )
-    model = tiny_clip_model(work / "clip-model")
-    picks = out / "picks.jsonl"
-    automatic = ["handpick", "--benchmark", benchmark, "--out", picks, "--automatic"]
-    plans.append(
-        (
-            "handpick --automatic",
-            [*COMMAND, *automatic, "--model", model, "--home", home],
-            20.0,
-            out,
-        )
     )
     return plans
 

@@ -12,8 +12,9 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from video_reasoning.preprocessing import conditions
-from video_reasoning.preprocessing.conditions import Condition, make_conditions
+from video_reasoning.preprocessing import clips as clips_module
+from video_reasoning.preprocessing.clips import make_conditions
+from video_reasoning.preprocessing.conditions import Condition
 from video_reasoning.preprocessing.files import content_id, make_once
 from video_reasoning.preprocessing.joining import join_parts, joined_name
 
@@ -50,14 +51,13 @@ def _joiner(
 
 
 def _count_condition_clips(log: Path) -> None:
-    original = conditions.atomic_path
+    original = clips_module.atomic_path
 
     def noted(target: Path) -> Any:
-        if not str(target).endswith(".probe"):
-            _note(log, Path(target).name)
+        _note(log, Path(target).name)
         return original(target)
 
-    conditions.atomic_path = noted
+    clips_module.atomic_path = noted
 
 
 def _note(log: Path | None, name: str) -> None:

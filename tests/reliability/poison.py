@@ -7,8 +7,8 @@ import time
 from pathlib import Path
 from typing import Any
 
-from video_reasoning.preprocessing import split as splitting
 from video_reasoning.preprocessing.split import SplitRecord
+from video_reasoning.preprocessing.split.folder import _split_job
 from video_reasoning.tasks.prepare import jobs
 from video_reasoning.tasks.prepare.jobs import Checked
 
@@ -36,4 +36,4 @@ def split_one(job: tuple[Any, ...]) -> SplitRecord:
     """As in `split`, but for one video."""
     if Path(job[0]).name == FALL:
         os.abort()
-    return splitting._split_one(*job)
+    return _split_job(job)

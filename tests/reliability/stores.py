@@ -235,23 +235,16 @@ def check_split(folder: Path, videos: Mapping[str, Path], tally: Tally) -> None:
 
 
 def check_page(store: Path, tally: Tally) -> None:
-    """The handpick page over every item of every benchmark, and automatic picks."""
+    """The handpick page over every item of every benchmark."""
 
     def look() -> dict[str, list[tuple[str, str, int, str]]]:
         import asyncio
 
         import httpx
 
-        from video_reasoning.tasks.handpick.automatic import pick_automatically
         from video_reasoning.tasks.handpick.items import load_items
-        from video_reasoning.tasks.handpick.record import Decision, PickLog
+        from video_reasoning.tasks.handpick.record import PickLog
         from video_reasoning.tasks.handpick.server import Workplace, create_app
-
-        class Picker:
-            annotator, batch_size = "automatic:first", 64
-
-            def choose(self, ready: Any) -> list[Decision]:
-                return [Decision(self.annotator, item.id, 0, f.n_frames, 0.0) for item, f in ready]
 
         async def ask(workplace: Workplace, items: Any) -> list[tuple[str, str, int, str]]:
             answers = []
@@ -274,15 +267,6 @@ def check_page(store: Path, tally: Tally) -> None:
             workplace = Workplace(items, log, benchmark, "ana")
             found[benchmark] = asyncio.run(ask(workplace, items))
             workplace.close()
-            picked: set[str] = set()
-            reasons: list[str] = []
-            for decisions, problems in pick_automatically(items, Picker()):  # type: ignore[arg-type]
-                picked |= {decision.id for decision in decisions}
-                reasons += problems
-            for item in items:
-                told = next((each for each in reasons if each.startswith(f"{item.id}: ")), "")
-                status = 200 if item.id in picked else 404 if told else 500
-                found[benchmark].append((item.id, "automatic", status, told))
         return found
 
     outcome = guarded(look, seconds=500)

@@ -1,7 +1,8 @@
-"""The same work on a dask cluster: real schedulers and workers, on this machine."""
+"""The same work on dask and ray clusters: real schedulers and workers, on this machine."""
 
 from __future__ import annotations
 
+import contextlib
 import os
 import signal
 import socket
@@ -21,7 +22,8 @@ from tests.reliability.runs import (
     write_event_videos,
     write_release,
 )
-from video_reasoning.preprocessing import split, workers
+from video_reasoning.preprocessing import children, clusters
+from video_reasoning.preprocessing.split import folder as split
 from video_reasoning.preprocessing.split import split_folder
 from video_reasoning.preprocessing.workers import EngineError, Lost, Workers
 from video_reasoning.tasks.prepare import build as preparing
@@ -30,7 +32,8 @@ from video_reasoning.tasks.prepare.build import prepare
 
 def end_worker() -> None:
     """Kills the worker of the cluster whose child this is."""
-    assert "multiprocessing" in Path(f"/proc/{os.getppid()}/cmdline").read_text()
+    parent = Path(f"/proc/{os.getppid()}/cmdline").read_text()
+    assert "multiprocessing" in parent or "ray::" in parent
     os.kill(os.getppid(), signal.SIGKILL)
     time.sleep(600)
 
@@ -64,7 +67,7 @@ def cluster() -> Iterator[Any]:
     with (
         # An item may meet two deaths of workers; starting them anew takes seconds.
         dask.config.set({"distributed.scheduler.allowed-failures": 1}),
-        workers._deaf(),
+        children.deaf(),
         distributed.LocalCluster(
             n_workers=2,
             threads_per_worker=1,
@@ -77,7 +80,7 @@ def cluster() -> Iterator[Any]:
 
 
 def test_a_missing_engine_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(workers.importlib.util, "find_spec", lambda name: None)
+    monkeypatch.setattr(clusters.importlib.util, "find_spec", lambda name: None)
     for engine, package in (("dask", "distributed"), ("ray", "ray")):
         with pytest.raises(EngineError) as raised, Workers(2, engine):
             pass
@@ -88,45 +91,68 @@ def test_a_missing_engine_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
         Workers(2, "local", "tcp://127.0.0.1:1")
 
 
+@pytest.fixture(scope="module")
+def ray() -> Iterator[None]:
+    """One cluster for all tests that ask for it, so that each need not start its own."""
+    pytest.importorskip("ray")
+    with contextlib.ExitStack() as stack:
+        try:
+            stack.enter_context(Workers(2, "ray"))
+        except EngineError:  # a busy machine takes longer than ray waits
+            stack.enter_context(Workers(2, "ray"))
+        yield
+
+
+@pytest.fixture(params=["dask", "ray"])
+def engine(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:
+    """An engine with two real workers on this machine."""
+    found = request.getfixturevalue("cluster" if request.param == "dask" else "ray")
+    if request.param == "dask":
+        # As where a batch script sets it.
+        monkeypatch.setitem(_config(), "scheduler-address", found.scheduler_address)
+    return str(request.param)
+
+
 @pytest.mark.cluster
-def test_prepare_on_a_cluster_writes_the_same_store(
-    tmp_path: Path, cluster: Any, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_prepare_on_a_cluster_writes_the_same_store(tmp_path: Path, engine: str) -> None:
     source = write_release(tmp_path / "release", stems=4)
     prepare("blackswan", source, store_home=tmp_path / "local", workers=2)
-    # As where a batch script sets it.
-    monkeypatch.setitem(_config(), "scheduler-address", cluster.scheduler_address)
-    prepare("blackswan", source, store_home=tmp_path / "dask", engine="dask")
-    assert tree(tmp_path / "dask") == tree(tmp_path / "local")
-    assert len([name for name in tree(tmp_path / "dask") if "/clips/" in name]) == 4
-    assert hidden(tmp_path / "dask") == []
+    prepare("blackswan", source, store_home=tmp_path / "there", engine=engine)
+    assert tree(tmp_path / "there") == tree(tmp_path / "local")
+    assert len([name for name in tree(tmp_path / "there") if "/clips/" in name]) == 4
+    assert hidden(tmp_path / "there") == []
 
 
 @pytest.mark.cluster
-def test_split_on_a_cluster_writes_the_same_clips(tmp_path: Path, cluster: Any) -> None:
+def test_split_on_a_cluster_writes_the_same_clips(tmp_path: Path, engine: str) -> None:
     times = write_event_videos(tmp_path / "falls", 4)
     here = split_folder(tmp_path / "falls", times, tmp_path / "local", workers=2)
-    address = cluster.scheduler_address
-    there = split_folder(
-        tmp_path / "falls", times, tmp_path / "dask", engine="dask", engine_address=address
-    )
+    there = split_folder(tmp_path / "falls", times, tmp_path / "there", engine=engine)
     assert here == there
-    assert tree(tmp_path / "dask") == tree(tmp_path / "local")
-    assert hidden(tmp_path / "dask") == []
+    assert tree(tmp_path / "there") == tree(tmp_path / "local")
+    assert hidden(tmp_path / "there") == []
 
 
 @pytest.mark.cluster
 def test_a_decoder_that_dies_on_a_cluster_is_recorded(
-    tmp_path: Path, cluster: Any, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, engine: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     times = write_event_videos(tmp_path / "falls", 3)
-    address = cluster.scheduler_address
     monkeypatch.setattr(split, "_split_job", poison.split_one)
-    records = split_folder(
-        tmp_path / "falls", times, tmp_path / "cut", engine="dask", engine_address=address
-    )
+    records = split_folder(tmp_path / "falls", times, tmp_path / "cut", engine=engine)
     assert [record.status for record in records] == ["split", "discarded", "split"]
     assert "died (SIGABRT), twice" in records[1].reason
+
+
+@pytest.mark.cluster
+def test_a_worker_of_ray_that_is_killed_loses_its_item_only(tmp_path: Path, ray: None) -> None:
+    jobs = [(number, str(tmp_path / "killed")) for number in range(8)]
+    with Workers(engine="ray") as team:
+        found = dict(team.each(kill_worker_once, jobs))
+        assert found == {number: number for number in range(8)}
+        found = dict(team.each(kill_worker_always, range(4)))
+    assert found.pop(2) == Lost("the process that worked on it died, twice")
+    assert found == {0: 0, 1: 1, 3: 3}
 
 
 @pytest.mark.cluster
@@ -161,7 +187,7 @@ def test_a_fault_of_the_place_ends_the_run(cluster: Any) -> None:
 def test_a_folder_that_workers_do_not_see_is_refused(
     tmp_path: Path, cluster: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(workers, "_SEEN_TRIES", 1)
+    monkeypatch.setattr(clusters, "_SEEN_TRIES", 1)
     with Workers(engine="dask", address=cluster.scheduler_address, shared=tmp_path) as team:
         for file in tmp_path.iterdir():
             file.unlink()  # what another machine's folder of that name looks like
@@ -188,13 +214,13 @@ def test_no_scheduler_is_one_sentence(tmp_path: Path) -> None:
 def test_a_cluster_of_its_own_listens_to_this_machine_alone(tmp_path: Path) -> None:
     distributed = pytest.importorskip("distributed")
     del distributed
-    with Workers(1, "dask") as team:
-        client = team._joblib["backend"].client
-        information = client.scheduler_info()
+    before = _listening_elsewhere()  # of other tests: ray's driver
+    with clusters._dask(1, None) as started:
+        information = started.client.scheduler_info()
         addresses = [information["address"], *information["workers"]]
         assert all("127.0.0.1" in address for address in addresses)
-        assert dict(team.each(abs, [-1, -2])) == {0: 1, 1: 2}
-        assert _listening_elsewhere() == []
+        assert sorted(started.replies(abs, [(-1,), (-2,)])) == [(0, 1), (1, 2)]
+        assert _listening_elsewhere() == before
 
 
 def _listening_elsewhere() -> list[str]:

@@ -116,7 +116,7 @@ def test_cells_nested_without_end_are_odd(sign: str) -> None:
 
 
 def test_a_number_of_thousands_of_digits_is_no_option() -> None:
-    with pytest.raises(OddRow, match="is none of 2 options"):
+    with pytest.raises(OddRow, match="is not one of the 2 options"):
         causalvqa_release.parse_answer("1" * 5000, ["one", "two"])
 
 

@@ -11,15 +11,14 @@ from typing import Any
 
 from tests.report.runs import sample_line, write_run
 from video_reasoning.metrics.intervals import Estimate
-from video_reasoning.tasks.audit.evaluate import AuditResult, Item
-from video_reasoning.tasks.audit.findings import findings
-from video_reasoning.tasks.audit.output import write
+from video_reasoning.tasks.audit import result as files
+from video_reasoning.tasks.audit.findings import find_questions
 from video_reasoning.tasks.audit.plan import AuditedTask, Plan
+from video_reasoning.tasks.audit.result import Audit, AuditedQuestion, AuditResult
 from video_reasoning.tasks.audit.variants import parse_all
-from video_reasoning.tasks.results.logs import Run
 
 CONDITIONS = ("ordered", "shuffled", "random1", "last1", "handpicked1", "blind", "reordered")
-VARIANTS = tuple(parse_all(CONDITIONS))
+VARIANTS = parse_all(CONDITIONS)
 NAMES = tuple(variant.name for variant in VARIANTS)
 DATE = "20261122_070404"
 
@@ -28,7 +27,7 @@ def estimate(value: float, low: float, high: float, n: int = 40, videos: int = 2
     return Estimate(value, low, high, 0.95, n, videos)
 
 
-def item(row: int, right: Sequence[str], source: str = "", **changes: Any) -> Item:
+def item(row: int, right: Sequence[str], source: str = "", **changes: Any) -> AuditedQuestion:
     """A question that is right under some conditions."""
     scores: dict[str, float | None] = {name: float(name in right) for name in NAMES}
     values: dict[str, Any] = {
@@ -40,10 +39,10 @@ def item(row: int, right: Sequence[str], source: str = "", **changes: Any) -> It
         "scores": scores,
         "responses": {name: "A" if name in right else "B" for name in NAMES},
     }
-    return Item(row, f"q{row}", f"videos/{row}.mp4", **{**values, **changes})
+    return AuditedQuestion(row, f"q{row}", f"videos/{row}.mp4", **{**values, **changes})
 
 
-def result(name: str, items: Sequence[Item] = (), **changes: Any) -> AuditResult:
+def result(name: str, items: Sequence[AuditedQuestion] = (), **changes: Any) -> AuditResult:
     """The audit of a task with fixed numbers."""
     counts = dict.fromkeys(NAMES, 40)
     values: dict[str, Any] = {
@@ -76,7 +75,7 @@ def result(name: str, items: Sequence[Item] = (), **changes: Any) -> AuditResult
         "unscored": {**dict.fromkeys(NAMES, 0), "last1": 2},
         "left_out": 5,
         "shapes": {"1 video": 38, "2 videos": 2},
-        "items": items,
+        "questions": items,
         "verdict": ["It takes several frames, but in any order.", "80% is there with one frame."],
     }
     return AuditResult(name, **{**values, **changes})
@@ -95,15 +94,16 @@ def write_audit(
     """An audit's folder: its numbers, its questions and the logs of its variants."""
     tasks = [each for each in results if len(each.tasks) == 1 and not each.refused]
     plan = Plan(
-        variants=VARIANTS,
+        conditions=NAMES,
         tasks=tuple(AuditedTask(each.name, Path("gone.yaml")) for each in tasks),
         clips=folder / "clips",
         frames=16,
         refused={each.name: each.refused for each in results if each.refused},
     )
     folder.mkdir(parents=True, exist_ok=True)
-    run = Run(model, model_args, "", date, folder / "runs", {})
-    write(folder, plan, run, results, findings(plan, results))
+    audit = Audit(model, NAMES, results, model_args, date, frames=16)
+    files.write_audit(folder / files.RESULT, audit)
+    files.write_findings(folder / files.QUESTIONS, find_questions(plan, results))
     if logs:
         write_run(
             folder / "runs",

@@ -24,14 +24,14 @@ from tests.report.test_page import NASTY, Parsed, shade
 from video_reasoning.metrics.published import published
 from video_reasoning.preprocessing.conditions import Condition, condition_indices
 from video_reasoning.preprocessing.sampling import uniform_indices
-from video_reasoning.tasks.audit.result import read_audit, read_listed
-from video_reasoning.tasks.audit.variants import AuditError, is_variant
+from video_reasoning.tasks.audit.result import Audit, read_audit, read_findings
+from video_reasoning.tasks.audit.variants import AuditError, condition_label, is_variant
 from video_reasoning.tasks.cli import report as command
-from video_reasoning.tasks.report.audits import PAPER_BENCHMARKS, condition_label
+from video_reasoning.tasks.report.audits import PAPER_BENCHMARKS
 from video_reasoning.tasks.report.build import build
 from video_reasoning.tasks.report.markdown import markdown
 from video_reasoning.tasks.report.page import page
-from video_reasoning.tasks.report.plots import Gain, Point, gains
+from video_reasoning.tasks.report.plots import Line, Point, gains
 from video_reasoning.tasks.results.compare import compare
 from video_reasoning.tasks.results.items import ReportError, gather
 
@@ -60,7 +60,7 @@ def test_what_is_written_is_read_back(tmp_path: Path) -> None:
     results = [result("moves", chance=math.nan), result("odd", own={"ordered16": None})]
     folder = write_audit(tmp_path / "audit", results, model_args="pretrained=x")
     audit = read_audit(folder / "audit.json")
-    assert [each.as_json() for each in audit.results] == [each.as_json() for each in results]
+    assert audit.as_json()["tasks"] == Audit("", (), results).as_json()["tasks"]
     assert (audit.model, audit.model_args, audit.frames) == ("some_model", "pretrained=x", 16)
     assert list(audit.conditions) == list(NAMES)
 
@@ -93,11 +93,11 @@ def test_the_page_has_every_number(audited: Path) -> None:
 def test_counts_stand_in_the_row_of_their_condition(audited: Path) -> None:
     lines = markdown(build([audited], most_examples=0)).split("\n")
     rows = {line.split(" | ")[0].strip("| "): line for line in lines if line.startswith("| ")}
-    assert rows["1 random frame"] == "| 1 random frame | 50.0 | 38.0 to 62.0 | 40 | 3 | 0 | 0 |"
-    assert rows["last frame"].endswith("| 40 | 0 | 2 | 0 |")
-    assert rows["no frame"].endswith("| 40 | 0 | 0 | 7 |")
-    assert rows["κ (no frame)"] == "| κ (no frame) | undefined | – | 40 | – | – | – |"
-    assert "- pictures: it shows a single image" in lines
+    assert rows["1 random frame"].endswith("| 50.0 (38.0 to 62.0) | 40 | 20 | 40 | 3 | 0 | 0 | – |")
+    assert rows["last frame"].endswith("| 40 | 0 | 2 | 0 | – |")
+    assert rows["no frame"].endswith("| 40 | 0 | 0 | 7 | – |")
+    assert rows["κ (no frame)"] == "| κ (no frame) | undefined | 40 |"
+    assert "- **pictures**: it shows a single image" in lines
 
 
 def test_the_paper_stands_beside(audited: Path) -> None:
@@ -148,7 +148,7 @@ def test_variants_are_no_tasks_of_their_own(audited: Path, tmp_path: Path) -> No
     )
     report = build([audited])
     assert list(report.tasks) == ["causalvqa_debug"]
-    assert report.all_grids[0].key == "audit-paper"
+    assert report.as_json()["tables"][0]["key"] == "audit-paper"
     text = Parsed(page(report)).text
     assert "some_model (audit)" in text and "audit_moves" not in text
     assert "audit\\_moves" not in markdown(report)
@@ -224,7 +224,7 @@ def test_a_file_that_is_no_audit_is_a_warning(
 ) -> None:
     (tmp_path / "foreign").mkdir()
     (tmp_path / "foreign" / "audit.json").write_bytes(content)
-    with pytest.raises(AuditError, match=r"is no audit\.json of video-reasoning"):
+    with pytest.raises(AuditError, match=r"is not an audit\.json of video-reasoning"):
         read_audit(tmp_path / "foreign" / "audit.json")
     report = build([audited, tmp_path / "foreign"], most_examples=0)
     assert report.audit is not None and len(report.audit.audits) == 1
@@ -238,10 +238,10 @@ def test_a_file_that_is_no_audit_is_a_warning(
 def test_odd_lines_of_the_list_are_counted(audited: Path) -> None:
     with (audited / "questions.jsonl").open("ab") as file:
         file.write(b'{"task": 1}\n\xff\n[]\n{"torn": \n\n')
-    kept, counts, odd = read_listed(audited, 1)
+    kept, counts, odd = read_findings(audited, 1)
     assert [each.id for each in kept["moves"]] == ["q0"]
     assert (counts, odd) == ({"moves": 2}, 4)
-    assert "4 lines are no question" in Parsed(page(build([audited]))).text
+    assert "4 unusable lines" in Parsed(page(build([audited]))).text
 
 
 def test_without_list_plan_and_logs(tmp_path: Path) -> None:
@@ -266,17 +266,20 @@ def test_frames_are_those_that_were_shown(audited: Path) -> None:
     assert [shade(frame.uri) for frame in first.frames] == pytest.approx(
         [grey(index) for index in uniform_indices(FRAMES, 8)], abs=4
     )
-    assert not second.singles and "names no file" in second.caption
+    assert not second.singles and "does not name a video file" in second.caption
 
 
-def test_an_id_that_repeats_is_drawn_for_by_itself(tmp_path: Path) -> None:
+@pytest.mark.parametrize(("key", "drawn_by"), [("", "same"), ("a document", "a document")])
+def test_an_id_that_repeats_is_not_drawn_by_its_place(
+    tmp_path: Path, key: str, drawn_by: str
+) -> None:
     write_video(tmp_path / "0.mp4")
-    repeated = item(3, RIGHT, str(tmp_path / "0.mp4"))
+    repeated = item(3, RIGHT, str(tmp_path / "0.mp4"), key=key)
     repeated.id = "same#3"
     report = build([write_audit(tmp_path / "audit", [result("moves", [repeated])])])
     assert report.audit is not None
     ((example,),) = report.audit.examples.values()
-    seen = condition_indices(Condition.parse("random1"), FRAMES, "same")
+    seen = condition_indices(Condition.parse("random1"), FRAMES, drawn_by)
     assert shade(example.singles[0].uri) == pytest.approx(grey(seen[0]), abs=4)
 
 
@@ -348,7 +351,7 @@ def test_several_audits_stand_beside_each_other(tmp_path: Path) -> None:
     assert list(report.audit.names.values()) == ["one", "two (20261121)", "two (20261122)"]
     labels = [row.label for row in report.audit.grid.rows][:3]
     assert labels == [f"moves, {name}" for name in report.audit.names.values()]
-    assert [len(each) for each in report.audit.top().values()] == [3]
+    assert [len(each) for each in report.audit.top.values()] == [3]
     twice = build([tmp_path / "all", tmp_path / "all" / "0"])
     assert twice.audit is not None and len(twice.audit.audits) == 3
 
@@ -357,14 +360,14 @@ def test_a_group_stands_for_its_tasks(tmp_path: Path) -> None:
     results = [*grouped("bench", ["bench_a", "bench_b"]), result("alone")]
     report = build([write_audit(tmp_path / "audit", results)])
     assert report.audit is not None and report.audit.grid is not None
-    assert list(report.audit.top()) == ["bench", "alone"]
+    assert list(report.audit.top) == ["bench", "alone"]
     labels = [row.label for row in report.audit.grid.rows if row.kind == "run"]
     assert labels == ["bench, some_model", "alone, some_model"]
     parsed = Parsed(page(report))
     assert "bench_a: It takes several frames" in parsed.text
     assert "2 tasks together" in parsed.text
     written = markdown(report)
-    assert "#### bench\\_a" in written and "### alone, some\\_model" in written
+    assert "#### bench\\_a" in written and "### alone\n" in written
 
 
 def test_a_long_verdict_is_short_in_the_overview(tmp_path: Path) -> None:
@@ -408,8 +411,8 @@ def test_gains_beyond_the_axis_have_an_arrow() -> None:
     plot = gains(
         "gain",
         [
-            Gain("open <b>", [Point(0, 20.0, -5.0, math.inf), Point(1, 900.0, 30.0, 4000.0)]),
-            Gain("paper", (), [None, -9.7]),
+            Line("open <b>", [Point(0, 20.0, -5.0, math.inf), Point(1, 900.0, 30.0, 4000.0)]),
+            Line("paper", models=[None, -9.7]),
         ],
         ("GPT-4o", "Qwen2-VL-72B"),
     )

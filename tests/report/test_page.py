@@ -15,6 +15,7 @@ import typer
 from PIL import Image
 from typer.testing import CliRunner
 
+from tests.preprocessing.conftest import turn, write_video
 from tests.report.runs import (
     FRAMES,
     causal_lines,
@@ -187,6 +188,22 @@ def test_frames_are_those_of_the_condition(tmp_path: Path, store: Path) -> None:
     assert not (store / "tvbench" / "clips").exists(), "a report writes nothing into a store"
 
 
+def test_frames_of_a_turned_video_are_upright(tmp_path: Path, store: Path) -> None:
+    questions = tomato_questions(1)
+    file = write_questions(store, "tvbench", "test", questions)
+    video = store / "tvbench" / str(questions[0]["video"])
+    video.unlink(missing_ok=True)
+    turn(write_video(tmp_path / "plain.mp4", FRAMES), video, 90)
+    task = "tvbench_tomato_principles"
+    lines = condition_lines(questions, lambda q, c: "A", PRINCIPLES)
+    write_run(tmp_path / "res", {task: lines}, questions={task: file})
+    for each in build([tmp_path / "res"]).examples[task]:
+        assert each.frames
+        for frame in each.frames:
+            picture = Image.open(io.BytesIO(base64.b64decode(frame.uri.partition(",")[2])))
+            assert picture.size == (64, 96)
+
+
 def test_frames_of_a_whole_video_are_called_so(results: Path) -> None:
     chosen = [each for each in build([results]).examples["causalvqa_debug"] if each.frames]
     expected = uniform_indices(FRAMES, 8)
@@ -247,10 +264,8 @@ def test_json_has_every_number_with_task_and_file(results: Path, tmp_path: Path)
 def test_markdown_escapes_what_comes_from_logs(results: Path) -> None:
     written = markdown(build([results], most_examples=0))
     assert "<script>" not in written
-    assert "| causalvqa\\_debug |" in written
-    for line in written.split("\n"):
-        if line.startswith("| causalvqa"):
-            assert line.count("|") == 12
+    (row,) = [line for line in written.split("\n") if line.startswith("| causalvqa\\_debug, ")]
+    assert row.count("|") == 11
 
 
 @pytest.mark.parametrize("name", ["report.docx", "report.txt"])

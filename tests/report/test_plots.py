@@ -15,12 +15,10 @@ from video_reasoning.tasks.report.plots import (
     Line,
     Plot,
     Point,
-    Strip,
-    colour,
+    color,
     forest,
     frame_sweep,
     marker,
-    standing,
 )
 
 SVG = "{http://www.w3.org/2000/svg}"
@@ -42,15 +40,15 @@ def test_the_same_plot_is_the_same_bytes() -> None:
     assert forest("t", lines).svg == forest("t", lines).svg
 
 
-def test_runs_differ_in_shape_and_colour() -> None:
-    assert len({marker(run) for run in range(6)}) == len({colour(run) for run in range(6)}) == 6
+def test_runs_differ_in_shape_and_color() -> None:
+    assert len({marker(run) for run in range(6)}) == len({color(run) for run in range(6)}) == 6
 
 
 def test_the_description_has_the_values() -> None:
     plot = forest("t", [Line("All", [Point(0, 51.25, None, None)])])
     assert "All: 51.2" in plot.description
-    strips = [Strip("All", [Point(0, 40, 30, 50)], [10.0, 37.7], [95.2], 20.0)]
-    assert "10.0 to 37.7" in standing("t", strips).description
+    beside = Line("All", [Point(0, 40, 30, 50)], 20.0, models=[10.0, 37.7], human=[95.2])
+    assert "10.0 to 37.7" in forest("t", [beside]).description
     assert base64.b64decode(plot.uri.partition(",")[2]) == plot.svg
 
 

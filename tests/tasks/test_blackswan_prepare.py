@@ -198,13 +198,13 @@ def test_a_table_of_no_known_kind_is_noted(tmp_path: Path) -> None:
 
 def test_a_folder_without_a_table_is_refused(tmp_path: Path) -> None:
     draw(tmp_path / "r/videos/3_A_preevent.mp4")
-    with pytest.raises(ReleaseError, match=r"holds no BlackSwanSuite table such as"):
+    with pytest.raises(ReleaseError, match=r"has no BlackSwanSuite table such as"):
         run(tmp_path / "r", tmp_path / "s")
 
 
 @pytest.mark.parametrize(
     ("content", "message"),
-    [(b"\xff\xfe{}", "is not UTF-8"), (b"[1", "not readable JSON"), (b"7", "not hold a list")],
+    [(b"\xff\xfe{}", "is not UTF-8"), (b"[1", "not readable JSON"), (b"7", "not a list")],
 )
 def test_an_unreadable_table_is_refused(tmp_path: Path, content: bytes, message: str) -> None:
     source = write_blackswan(tmp_path / "r", [blackswan_row()])
@@ -296,3 +296,44 @@ def test_a_store_without_captions_says_so_before_a_run(
     assert registry.missing_data(["blackswan_detective_mcq_perception"]) == []
     (sentence,) = registry.missing_data(["blackswan_detective_mcq_perception_comprehension"])
     assert "pc_comp" in sentence
+
+
+@pytest.mark.parametrize("merged", ["clips", "clips_merged"])
+def test_joined_clips_of_the_release_are_taken_if_they_are_certain(
+    tmp_path: Path, merged: str
+) -> None:
+    from tests.reliability.runs import write_event_videos
+    from video_reasoning.preprocessing.split import split_folder
+
+    release = tmp_path / "release"
+    times = write_event_videos(tmp_path / "falls", 2)
+    assert len(split_folder(tmp_path / "falls", times, release / "clips")) == 2
+    (release / merged).mkdir(exist_ok=True)
+    for name in ("1_D_merged.mp4", "1_E_merged.mp4", "2_D_merged.mp4"):
+        (release / "clips" / name).rename(release / merged / name)
+    # Of another video: a name is not enough.
+    (release / merged / "2_D_merged.mp4").write_bytes(
+        (release / merged / "1_D_merged.mp4").read_bytes()
+    )
+    rows = []
+    for number, task in ((1, "Detective"), (1, "Reporter"), (2, "Detective")):
+        names = {
+            f"{part}_file_name": f"clips/{number}_{suffix}.mp4"
+            for part, suffix in (
+                ("preevent", "A_preevent"),
+                ("event", "B_event"),
+                ("postevent", "C_postevent"),
+            )
+        }
+        rows.append(blackswan_row(q_id=len(rows), task=task, **names))
+    lines = "".join(json.dumps(row) + "\n" for row in rows)
+    (release / "BlackSwanSuite_MCQ_Val.jsonl").write_text(lines)
+    manifest = run(release, tmp_path / "home")
+    assert manifest["splits"]["validation"]["missing"] == []
+    shown = [
+        (tmp_path / "home/blackswan" / item["video"]).read_bytes()
+        for item in questions(tmp_path / "home")
+    ]
+    assert shown[0] == (release / merged / "1_D_merged.mp4").read_bytes()
+    assert shown[1] == (release / merged / "1_E_merged.mp4").read_bytes()
+    assert shown[2] != shown[0]

@@ -205,7 +205,7 @@ GOOD: list[Marks] = [(True, False), (False, False), (False, False)]
 @pytest.mark.parametrize(
     ("entry", "reason"),
     [
-        (annotation("v", GOOD, several_events=True), "flagged as holding several events"),
+        (annotation("v", GOOD, several_events=True), "flagged as having several events"),
         (annotation("v", GOOD[:2]), "hypotheses is not a list of 3"),
         (annotation("v", GOOD, description=" "), "description is missing"),
         (annotation("v", GOOD, split="train"), "split is 'train'"),
@@ -252,9 +252,7 @@ def test_hypotheses_that_cannot_be_used_are_named(changes: dict[str, Any], reaso
 
 def test_a_video_counts_once() -> None:
     built = build(annotation("v", GOOD), annotation("v", GOOD))
-    assert [(left.video, left.reason) for left in built.left_out] == [
-        ("v", "the video stands twice")
-    ]
+    assert [(left.video, left.reason) for left in built.left_out] == [("v", "duplicate video")]
     assert built.counts()["Reporter Gen"] == 1
 
 
@@ -356,7 +354,7 @@ def test_both_file_forms_and_torn_lines(tmp_path: Path) -> None:
     assert [entry for _, entry in read] == entries
     assert torn[0] == "line 4"
     assert "not readable JSON" in str(torn[1])
-    for content, message in (("{", "not readable JSON"), ("{}", "does not hold a list")):
+    for content, message in (("{", "not readable JSON"), ("{}", "is not a list")):
         listed.write_text(content, encoding="utf-8")
         with pytest.raises(BuildError, match=message):
             list(read_annotations(listed))

@@ -76,10 +76,10 @@ def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[Server]:
     monkeypatch.setenv(extractor.MODEL_VARIABLE, "reader")
     monkeypatch.delenv(extractor.KEY_VARIABLE, raising=False)
     monkeypatch.setattr(extractor, "RETRIES", 0)
-    extractor.forget()
+    extractor._extractor.cache_clear()
     yield running
     running.close()
-    extractor.forget()
+    extractor._extractor.cache_clear()
 
 
 @pytest.fixture
@@ -191,7 +191,7 @@ def test_failures_are_told_once_and_counted(
     assert {result["status"] for result in results} == {"unparsed"}
     assert len(server.requests) == extractor.FAILURES_IN_A_ROW
     assert sum("gave no reply (HTTP 404" in line for line in warnings) == 1
-    assert sum("asked no more" in line for line in warnings) == 1
+    assert sum("not asked again" in line for line in warnings) == 1
     assert scoring.llm_extracted([result["llm_extracted"] for result in results]) == 0
     assert "20 responses stay unparsed" in warnings[-1]
     assert "8 HTTP 404" in warnings[-1]
@@ -203,7 +203,7 @@ def test_a_server_that_is_not_there_ends_no_run(
 ) -> None:
     monkeypatch.setenv(extractor.URL_VARIABLE, url)
     monkeypatch.setattr(extractor, "RETRIES", 0)
-    extractor.forget()
+    extractor._extractor.cache_clear()
     result = tvbench.process_results(document, [VAGUE])
     assert result["status"] == "unparsed"
     assert result["rule"].startswith("llm failed: ")

@@ -109,7 +109,7 @@ def test_all_three_data_sets_are_fetched_and_prepared(
     ("error", "sentence"),
     [
         (http_error(errors.GatedRepoError, 403), "request it at https://huggingface.co/datasets/"),
-        (http_error(errors.RepositoryNotFoundError, 401), "hides it from who is not logged in"),
+        (http_error(errors.RepositoryNotFoundError, 401), "or it is private"),
         (http_error(errors.RevisionNotFoundError, 404), "has no revision v9"),
         (http_error(errors.HfHubHTTPError, 401), "request access at"),
         (http_error(errors.HfHubHTTPError, 503), "status 503"),
@@ -185,13 +185,13 @@ def test_the_command_prints_the_sentence_alone(
         main()
     assert stopped.value.code == 2
     printed = capsys.readouterr()
-    assert printed.err.strip().startswith("video-reasoning: The hub refuses UBC-ViL/")
+    assert printed.err.strip().startswith("video-reasoning: Access to UBC-ViL/")
     assert "Traceback" not in printed.err + printed.out
 
 
 def test_help_says_that_the_hub_is_the_default() -> None:
     result = CliRunner().invoke(app, ["prepare", "--help"], env={"COLUMNS": "200"})
-    assert "fetched from the hub" in result.output
+    assert "fetched from the Hub" in result.output
 
 
 # TVBench in the hub's tables
@@ -266,7 +266,7 @@ def test_the_table_with_the_videos_is_read(tmp_path: Path) -> None:
     [
         ({"reason_type": "colour"}, "reason_type is 'colour'"),
         ({"answer": 3}, "answer is 3, not one of 0 to 2"),
-        ({"id": "12"}, "the id 12 stands twice"),
+        ({"id": "12"}, "duplicate id 12"),
         ({"options": ["x"]}, "fewer than 2"),
         ({"question": ""}, "question is missing"),
     ],

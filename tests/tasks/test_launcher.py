@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+import argparse
+import contextlib
 import subprocess
 import sys
+import types
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -92,3 +97,71 @@ def test_only_one_process_of_many_speaks(
     monkeypatch.setenv("RANK", "1")
     assert launcher.main(["--tasks", "causalvqa_debug"]) == launcher.UNUSABLE
     assert capsys.readouterr().err == ""
+
+
+def stand_in(monkeypatch: pytest.MonkeyPatch, **functions: Any) -> Any:
+    """A harness with nothing but some functions in its main module."""
+    module = types.ModuleType("lmms_eval.__main__")
+    vars(module).update(functions)
+    package = types.ModuleType("lmms_eval")
+    package.__path__ = []
+    monkeypatch.setitem(sys.modules, "lmms_eval", package)
+    monkeypatch.setitem(sys.modules, "lmms_eval.__main__", module)
+    return module
+
+
+@pytest.mark.parametrize(
+    ("options", "code"), [([], launcher.UNUSABLE), (["--power_analysis"], 0), (["--help"], 0)]
+)
+@pytest.mark.parametrize("leave", [lambda: None, lambda: sys.exit(0)])
+def test_a_harness_that_goes_another_way_is_a_failure(
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    options: list[str],
+    code: int,
+    leave: Callable[[], None],
+) -> None:
+    stand_in(monkeypatch, cli_evaluate=leave, cli_evaluate_single=lambda run: None)
+    before = list(sys.argv)
+    assert launcher.main(["--model", "x", "--tasks", "mme", *options]) == code
+    assert ("without calling cli_evaluate_single" in capsys.readouterr().err) is bool(code)
+    assert sys.argv == before
+
+
+@pytest.mark.parametrize("fails", [False, True])
+def test_each_evaluation_is_watched_and_the_harness_is_as_before(
+    monkeypatch: pytest.MonkeyPatch, fails: bool
+) -> None:
+    seen: list[Any] = []
+
+    def single(run: Any) -> None:
+        seen.append((run.include_path, sys.argv[1:]))
+        if fails:
+            raise RuntimeError("out of memory")
+
+    def evaluate() -> None:
+        with contextlib.suppress(RuntimeError):  # as the harness does
+            module.cli_evaluate_single(argparse.Namespace(include_path=None, tasks="mme"))
+
+    module = stand_in(monkeypatch, cli_evaluate=evaluate, cli_evaluate_single=single)
+    assert launcher.main(["--tasks", "mme"]) == (launcher.FAILED if fails else 0)
+    assert seen == [([str(registry.tasks_path())], ["--tasks", "mme"])]
+    assert module.cli_evaluate_single is single
+
+
+@pytest.mark.parametrize(
+    ("arguments", "name"),
+    [(["--tasks", "mme"], "lmms_eval.__main__"), (["tasks", "list"], "lmms_eval.cli.dispatch")],
+)
+def test_a_harness_without_these_functions_is_named(
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    arguments: list[str],
+    name: str,
+) -> None:
+    stand_in(monkeypatch)
+    monkeypatch.setitem(sys.modules, "lmms_eval.cli", types.ModuleType("lmms_eval.cli"))
+    monkeypatch.delitem(sys.modules, "lmms_eval.cli.dispatch", raising=False)
+    sys.modules["lmms_eval.cli"].__path__ = []  # type: ignore[attr-defined]
+    assert launcher.main(arguments) == launcher.UNUSABLE
+    assert f"has no {name} with" in capsys.readouterr().err

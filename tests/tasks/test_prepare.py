@@ -102,7 +102,7 @@ def test_missing_and_broken_videos_are_recorded_and_the_rest_is_done(tmp_path: P
     manifest = run("tvbench", source, tmp_path / "s")
     problems = {row["id"]: row["problem"] for row in questions(tmp_path / "s", "tvbench", "test")}
     assert problems["direction/1"] == ""
-    assert "holds no object/0002-00.mp4" in problems["direction/2"]
+    assert "has no object/0002-00.mp4" in problems["direction/2"]
     assert "0003-00.mp4" in problems["direction/3"]
     assert problems["direction/4"]
     assert len(manifest["splits"]["test"]["missing"]) == 3
@@ -227,14 +227,14 @@ def test_one_readable_variant_is_kept_and_the_other_recorded(tmp_path: Path) -> 
     assert [item["id"] for item in questions(tmp_path / "s", "causalvqa", "debug")] == ["q1/1"]
     alone, neither = manifest["splits"]["debug"]["skipped"]
     assert "q1" in alone["row"] and "asked alone" in alone["reason"]
-    assert "q2" in neither["row"] and "none of 5 options" in neither["reason"]
+    assert "q2" in neither["row"] and "not one of the 5 options" in neither["reason"]
 
 
 @pytest.mark.parametrize(
     ("changes", "reason"),
     [
         ({"qid": ""}, "qid is missing"),
-        ({"qid": "q1"}, "qid stands twice"),
+        ({"qid": "q1"}, "duplicate qid"),
         ({"type": "guessing"}, "type is 'guessing'"),
         ({"difficulty": "brutal"}, "difficulty is 'brutal'"),
         ({"question": ""}, "question is missing"),
@@ -386,7 +386,7 @@ def test_all_kinds_and_both_splits(tmp_path: Path) -> None:
         (blackswan_row(q_id=8, difficulty="odd"), "difficulty is 'odd'"),
         (blackswan_row(q_id=8, preevent_file_name=""), "no clip for the beginning"),
         (blackswan_row(q_id=8, postevent_file_name="../x.mp4"), "leads outside"),
-        (blackswan_row(), "stand twice"),
+        (blackswan_row(), "duplicate task and q_id"),
     ],
 )
 def test_an_odd_blackswan_row_is_skipped(tmp_path: Path, row: Any, reason: str) -> None:

@@ -22,7 +22,7 @@ from video_reasoning.tasks import store
 from video_reasoning.tasks.cli import principles as command
 from video_reasoning.tasks.results import principles
 from video_reasoning.tasks.results.principles import TASK, PrinciplesError, evaluate
-from video_reasoning.tasks.store.picks import Pick, write_picks
+from video_reasoning.tasks.store.picks import Pick, picks_file, write_picks
 
 Scores = Mapping[str, Mapping[str, float | None]]
 
@@ -153,15 +153,16 @@ def test_missing_and_left_out_questions_are_counted(tmp_path: Path, questions: P
     assert "missing 1 (shuffled16 1)" in shown(found)
 
 
-def test_automatic_picks_are_named(tmp_path: Path, questions: Path) -> None:
+def test_automatic_picks_of_earlier_versions_do_not_count(tmp_path: Path, questions: Path) -> None:
     picks(tmp_path, "ada")
     results = run(tmp_path, questions)
     (found,) = evaluate([results])
-    assert not found.automatic and "Handpicked frames by: ada (4)." in shown(found)
-    picks(tmp_path, "automatic:clip")
+    assert "Handpicked frames by: ada (4)." in shown(found)
+    path = picks_file("tvbench", tmp_path / "store")
+    path.write_text(path.read_text().replace('"ada"', '"automatic:clip"'))
     (found,) = evaluate([results])
-    assert found.automatic and found.as_json()["automatic_picks"] is True
-    assert "automatic:clip (4)" in shown(found) and "Automatic picks" in shown(found)
+    assert found.annotators == {}
+    assert "automatic:clip is a model" in " ".join(shown(found).split())
 
 
 def test_picks_that_have_gone_are_told(tmp_path: Path, questions: Path) -> None:

@@ -164,12 +164,12 @@ def test_a_paired_accuracy_gets_no_standard_error_of_the_unpaired(
 def test_a_fault_found_when_the_clip_is_made_is_missing_too(
     document: dict[str, Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def fail(*_: Any) -> None:
+    def fail(*_: Any, **__: Any) -> None:
         raise VideoError("a.mp4 breaks off after frame 7.")
 
-    monkeypatch.setattr(media, "_FAILED", {})
+    monkeypatch.setattr(media, "_OUTCOMES", {})
     assert tvbench.process_results(document, ["C"])["status"] == "answered"
-    monkeypatch.setattr(media, "make_conditions", fail)
+    monkeypatch.setattr(media, "clip_for", fail)
     assert tvbench.doc_to_visual(document) == [str(media.placeholder())]
     result = tvbench.process_results(document, ["C"])
     assert (result["status"], result["problem"]) == ("missing", "a.mp4 breaks off after frame 7.")

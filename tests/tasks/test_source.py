@@ -29,7 +29,7 @@ def test_a_file_is_found_by_the_end_of_its_path(tmp_path: Path) -> None:
     assert release.locate("human/1.mp4") == tmp_path / "r/b/human/1.mp4"
     with pytest.raises(LookupError, match="could be any of"):
         release.locate("1.mp4")
-    with pytest.raises(LookupError, match=r"holds no simulated/1\.mp4"):
+    with pytest.raises(LookupError, match=r"has no simulated/1\.mp4"):
         release.locate("simulated/1.mp4", anywhere=False)
 
 
@@ -66,13 +66,13 @@ def test_links_are_refused(tmp_path: Path) -> None:
         link = tarfile.TarInfo("x.mp4")
         link.type, link.linkname = tarfile.SYMTYPE, "/etc/passwd"
         archive.addfile(link)
-    with pytest.raises(ReleaseError, match="holds a link"):
+    with pytest.raises(ReleaseError, match="contains a link"):
         Release(tmp_path / "r.tar.gz", tmp_path / "scratch")
     with zipfile.ZipFile(tmp_path / "r.zip", "w") as zipfile_:
         info = zipfile.ZipInfo("x.mp4")
         info.external_attr = 0o120777 << 16
         zipfile_.writestr(info, "/etc/passwd")
-    with pytest.raises(ReleaseError, match="holds a link"):
+    with pytest.raises(ReleaseError, match="contains a link"):
         Release(tmp_path / "r.zip", tmp_path / "scratch")
 
 

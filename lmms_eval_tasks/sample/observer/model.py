@@ -23,8 +23,6 @@ from video_reasoning.tasks.sample.wording import (
     Phrasebook,
 )
 
-__all__ = ["SampleObserver", "SampleObserverChat", "answer"]
-
 _BOOKS = ((TVBENCH_QUESTIONS, TVBENCH_ANSWERS), (CAUSALVQA_QUESTIONS, CAUSALVQA_ANSWERS))
 
 _TAGGED = re.compile(
@@ -70,7 +68,7 @@ def options_in(prompt: str) -> dict[str, str]:
             one line ``A. text B. text C. text``.
 
     Returns:
-        Letter -> text; empty where the prompt has no options.
+        Letter -> text; empty if the prompt has no options.
     """
     tagged = _TAGGED.search(prompt)
     if tagged:
@@ -108,7 +106,7 @@ def _question_in(prompt: str) -> tuple[str, Mapping[str, str], Phrasebook] | Non
 
 
 def _choose(prompt: str, options: Mapping[str, str], footage: Footage) -> tuple[list[str], bool]:
-    """Letters that remain possible, and whether the footage singled one out."""
+    """Return the letters that remain possible, and whether the footage singled one out."""
     question = _question_in(prompt)
     if question is not None:
         kind, slots, answers = question
@@ -138,7 +136,7 @@ def answer(prompt: str, footage: Footage, repeat: int = 0) -> str:
     Returns:
         Free text, in one of many wordings.
     """
-    # One picture says as little as any other where the order of pictures is asked for: the
+    # One picture says as little as any other if the order of pictures is asked for: the
     # guess then rests on the question alone, and the choice of the picture changes nothing.
     seed = (prompt, "" if footage.still else footage.digest)
     hypothesis = _HYPOTHESIS.search(prompt)
@@ -179,7 +177,7 @@ class SampleObserver(WeightlessModel):
     """Looks at what it is handed and answers the sample's questions from it."""
 
     def respond(self, query: Query) -> str:
-        """Look, then answer; where nothing can be read, say so or guess."""
+        """Look, then answer; if nothing can be read, say so or guess."""
         return answer(query.prompt, observe(query.visuals), query.repeat)
 
 

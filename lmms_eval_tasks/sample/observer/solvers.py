@@ -1,25 +1,26 @@
 """From colored blobs to answers: what ``sample_observer`` can work out by looking.
 
-Each solver returns the meaning of the answer in the sample's phrase books, or None where the
+Each solver returns the meaning of the answer in the sample's phrase books, or None if the
 footage does not settle it: too few frames, frames out of order, the decisive part hidden.
 """
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from statistics import median
 from typing import Any
 
 import numpy as np
 
 from video_reasoning.tasks.sample.observer.vision import Blob, Footage
+from video_reasoning.tasks.sample.shared import VECTORS
 from video_reasoning.tasks.sample.tvbench import outline_points
 from video_reasoning.tasks.sample.wording import COLORS, color_in
 
-__all__ = ["claim_holds", "describe", "solve"]
-
-_TOP, _BOTTOM = 44.0, 208.0  # lamp and card lie above, the small blocks below
+_TOP, _BOTTOM = 44.0, 208.0  # lamp and card are above, the small blocks below
 _CENTER = 160.0  # half of the picture's width
 _MOVED = 12.0  # pixels: less is a thing that stays in place
 
@@ -30,7 +31,6 @@ class _Track:
     def __init__(self, blobs: Sequence[Blob]) -> None:
         self.xs = np.array([blob.x for blob in blobs])
         self.ys = np.array([blob.y for blob in blobs])
-        self.areas = np.array([blob.area for blob in blobs])
 
     def __len__(self) -> int:
         return len(self.xs)
@@ -40,51 +40,52 @@ class _Track:
         """Extent of the path in pixels: width plus height."""
         return float(np.ptp(self.xs) + np.ptp(self.ys)) if len(self) else 0.0
 
+    def at(self, fraction: float) -> tuple[float, float]:
+        """Position at a fraction of the track's length."""
+        return _at(self.xs, fraction), _at(self.ys, fraction)
 
-def _track(
-    footage: Footage, color: str, top: float = _TOP, bottom: float = _BOTTOM, least: float = 0.0
-) -> _Track:
-    seen = []
-    for frame in footage.frames:
-        for blob in frame:
-            if blob.color == color and top < blob.y < bottom and blob.area >= least:
-                seen.append(blob)
-                break
-    return _Track(seen)
+    def in_order(self, turns: int = 1) -> bool:
+        """Whether it could be one movement, its frames in order."""
+        return _smooth(self.xs, turns) and _smooth(self.ys, turns)
+
+
+def _at(values: Any, fraction: float) -> float:
+    return float(np.interp(fraction * (len(values) - 1), np.arange(len(values)), values))
+
+
+def _first(frame: Sequence[Blob], color: str | None, top: float, bottom: float) -> Blob | None:
+    """Return the largest patch of a color (or of any) between two heights."""
+    fitting = (blob for blob in frame if color in (None, blob.color) and top < blob.y < bottom)
+    return next(fitting, None)
+
+
+def _firsts(
+    footage: Footage, color: str | None, top: float = _TOP, bottom: float = _BOTTOM
+) -> list[Blob]:
+    found = (_first(frame, color, top, bottom) for frame in footage.frames)
+    return [blob for blob in found if blob is not None]
 
 
 def _turns(values: Any, dead: float) -> int:
-    """How often a series changes its direction; steps up to ``dead`` do not count."""
+    """Count how often a series changes its direction; steps up to ``dead`` do not count."""
     steps = np.diff(values)
     signs = np.sign(steps[np.abs(steps) > dead])
     return int(np.count_nonzero(signs[1:] != signs[:-1]))
 
 
 def _smooth(values: Any, turns: int = 1) -> bool:
-    """Whether a series could come from one movement, its frames in order."""
+    """Tell whether a series could come from one movement, its frames in order."""
     extent = float(np.ptp(values))
     return extent < _MOVED or _turns(values, 0.05 * extent) <= turns
 
 
-def _in_order(track: _Track, turns: int = 1) -> bool:
-    return _smooth(track.xs, turns) and _smooth(track.ys, turns)
-
-
-def _mover(footage: Footage, thing: str) -> _Track | None:
-    """The thing asked about: by its color, else the one that travels furthest."""
+def _mover(footage: Footage, thing: str, *, anywhere: bool = False) -> _Track | None:
+    """Find the thing asked about: by its color, else the one that travels furthest."""
     color = color_in(thing)
-    if color is not None:
-        track = _track(footage, color)
-    else:
-        track = max((_track(footage, name) for name in COLORS), key=lambda one: one.reach)
+    heights = (0.0, 240.0) if anywhere else (_TOP, _BOTTOM)
+    tracks = [_Track(_firsts(footage, name, *heights)) for name in ([color] if color else COLORS)]
+    track = max(tracks, key=lambda one: one.reach)
     return track if len(track) >= 4 else None
-
-
-def _parts(track: _Track, at: float) -> tuple[float, float]:
-    """Position at a fraction of the track's length."""
-    place = at * (len(track) - 1)
-    frames = np.arange(len(track))
-    return float(np.interp(place, frames, track.xs)), float(np.interp(place, frames, track.ys))
 
 
 def _heading(begin: tuple[float, float], end: tuple[float, float]) -> str:
@@ -94,26 +95,24 @@ def _heading(begin: tuple[float, float], end: tuple[float, float]) -> str:
     return "down" if dy > 0 else "up"
 
 
-def _legs(track: _Track) -> list[str] | None:
-    """Directions of a movement's first and second half; None where frames are out of order."""
-    if not _in_order(track):
+def _legs(track: _Track | None) -> list[str] | None:
+    """Return the directions of both halves of a movement; None if frames are out of order."""
+    if track is None or not track.in_order():
         return None
     if track.reach < _MOVED:
         return []
-    points = [_parts(track, at) for at in (0.0, 0.5, 1.0)]
+    points = [track.at(fraction) for fraction in (0.0, 0.5, 1.0)]
     first, second = _heading(points[0], points[1]), _heading(points[1], points[2])
     return [first] if first == second else [first, second]
 
 
 def _move(footage: Footage, slots: Mapping[str, str]) -> str | None:
-    track = _mover(footage, slots["thing"])
-    legs = _legs(track) if track else None
+    legs = _legs(_mover(footage, slots["thing"]))
     return None if legs is None else "_".join(legs) or "still"
 
 
 def _trend(footage: Footage, slots: Mapping[str, str]) -> str | None:
-    track = _mover(footage, slots["thing"])
-    legs = _legs(track) if track else None
+    legs = _legs(_mover(footage, slots["thing"]))
     return None if legs is None else "trend_" + "_".join(legs) if legs else "still"
 
 
@@ -137,48 +136,38 @@ def _pace(first: float, second: float) -> str:
 
 def _speed(footage: Footage, slots: Mapping[str, str]) -> str | None:
     track = _mover(footage, slots["thing"])
-    if track is None or not _in_order(track, turns=0):
+    if track is None or not track.in_order(turns=0):
         return None
     if track.reach < _MOVED:
         return "still"
-    begin, middle, end = (_parts(track, at) for at in (0.0, 0.5, 1.0))
-    return _pace(
-        float(np.hypot(middle[0] - begin[0], middle[1] - begin[1])),
-        float(np.hypot(end[0] - middle[0], end[1] - middle[1])),
-    )
+    begin, middle, end = (track.at(fraction) for fraction in (0.0, 0.5, 1.0))
+    return _pace(math.dist(begin, middle), math.dist(middle, end))
 
 
-def _angles(track: _Track) -> Any:
-    """Angles of a circling point about the middle of its circle (least squares), in radians."""
-    system = np.column_stack([track.xs, track.ys, np.ones(len(track))])
-    answer, *_ = np.linalg.lstsq(system, track.xs**2 + track.ys**2, rcond=None)
-    return np.unwrap(np.arctan2(track.ys - answer[1] / 2, track.xs - answer[0] / 2))
-
-
-def _rotation(footage: Footage, slots: Mapping[str, str], turns: int) -> Any:
+def _rotation(footage: Footage, slots: Mapping[str, str], turns: int) -> tuple[float, float] | None:
+    """Return the angles of both halves of a rotation, in radians, clockwise above 0."""
     track = _mover(footage, slots["thing"])
     if track is None or len(track) < 5 or track.reach < _MOVED:
         return None
-    angles = _angles(track)
-    return angles if _turns(angles, np.radians(2.5)) <= turns else None
+    # The middle of the circle, by least squares.
+    system = np.column_stack([track.xs, track.ys, np.ones(len(track))])
+    circle, *_ = np.linalg.lstsq(system, track.xs**2 + track.ys**2, rcond=None)
+    angles = np.unwrap(np.arctan2(track.ys - circle[1] / 2, track.xs - circle[0] / 2))
+    if _turns(angles, np.radians(2.5)) > turns:
+        return None
+    middle = _at(angles, 0.5)
+    return middle - float(angles[0]), float(angles[-1]) - middle
 
 
 def _spin(footage: Footage, slots: Mapping[str, str]) -> str | None:
-    angles = _rotation(footage, slots, 1)
-    if angles is None:
-        return None
-    place = np.interp(0.5 * (len(angles) - 1), np.arange(len(angles)), angles)
-    first, second = place - angles[0], angles[-1] - place
-    names = ["cw" if part > 0 else "ccw" for part in (first, second)]
-    return names[0] if names[0] == names[1] else "_".join(names)
+    halves = _rotation(footage, slots, 1)
+    names = ["cw" if half > 0 else "ccw" for half in halves or ()]
+    return "_".join(dict.fromkeys(names)) or None
 
 
 def _spin_speed(footage: Footage, slots: Mapping[str, str]) -> str | None:
-    angles = _rotation(footage, slots, 0)
-    if angles is None:
-        return None
-    place = np.interp(0.5 * (len(angles) - 1), np.arange(len(angles)), angles)
-    return _pace(abs(float(place - angles[0])), abs(float(angles[-1] - place)))
+    halves = _rotation(footage, slots, 0)
+    return _pace(*map(abs, halves)) if halves else None
 
 
 def _outline(footage: Footage, slots: Mapping[str, str]) -> str | None:
@@ -202,8 +191,8 @@ def _outline(footage: Footage, slots: Mapping[str, str]) -> str | None:
     return min(off, key=lambda shape: off[shape])
 
 
-def _sounds(footage: Footage, last: bool) -> str | None:
-    """Which place glows first or last; None unless each glows once and two of them do."""
+def _sounds(footage: Footage, slots: Mapping[str, str], place: int = 0) -> str | None:
+    """Tell which place glows first (or last); None unless each glows once and two of them do."""
     lit: dict[str, list[int]] = {}
     for number, frame in enumerate(footage.frames):
         for blob in frame:
@@ -213,7 +202,7 @@ def _sounds(footage: Footage, last: bool) -> str | None:
     if len(lit) < 2 or any(times[-1] - times[0] >= len(times) for times in lit.values()):
         return None
     order = sorted(lit, key=lambda zone: lit[zone][0])
-    return f"{order[-1] if last else order[0]}_one"
+    return f"{order[place]}_one"
 
 
 def _hops(footage: Footage, slots: Mapping[str, str]) -> str | None:
@@ -231,11 +220,7 @@ def _common(values: Sequence[str]) -> str | None:
 
 
 def _color_of(footage: Footage, slots: Mapping[str, str]) -> str | None:
-    seen = [
-        next((blob.color for blob in frame if _TOP < blob.y < _BOTTOM), None)
-        for frame in footage.frames
-    ]
-    return _common([color for color in seen if color])
+    return _common([blob.color for blob in _firsts(footage, None)])
 
 
 def _ground(frame: Sequence[Blob], color: str | None = None) -> list[Blob]:
@@ -260,13 +245,7 @@ def _side_of(footage: Footage, slots: Mapping[str, str]) -> str | None:
 
 
 def _shape_of(footage: Footage, slots: Mapping[str, str]) -> str | None:
-    color = color_in(slots["thing"])
-    fills = []
-    for frame in footage.frames:
-        for blob in frame:
-            if blob.color == color and _TOP < blob.y < _BOTTOM:
-                fills.append(blob.fill)
-                break
+    fills = [blob.fill for blob in _firsts(footage, color_in(slots["thing"]))]
     if not fills:
         return None
     fill = median(fills)
@@ -274,8 +253,7 @@ def _shape_of(footage: Footage, slots: Mapping[str, str]) -> str | None:
 
 
 def _flash(footage: Footage, slots: Mapping[str, str]) -> str | None:
-    lit = [blob.color for frame in footage.frames for blob in frame if blob.y <= _TOP]
-    return _common(lit)
+    return _common([blob.color for frame in footage.frames for blob in frame if blob.y <= _TOP])
 
 
 def _dots(footage: Footage, slots: Mapping[str, str]) -> str | None:
@@ -283,8 +261,7 @@ def _dots(footage: Footage, slots: Mapping[str, str]) -> str | None:
     counts = [
         sum(blob.color == color and blob.y <= _TOP for blob in frame) for frame in footage.frames
     ]
-    shown = [str(count) for count in counts if count]
-    return _common(shown)
+    return _common([str(count) for count in counts if count])
 
 
 def _leftmost(footage: Footage, slots: Mapping[str, str]) -> str | None:
@@ -293,15 +270,8 @@ def _leftmost(footage: Footage, slots: Mapping[str, str]) -> str | None:
     return f"object:{color}" if color else None
 
 
-def _anywhere(footage: Footage, thing: str) -> _Track | None:
-    color = color_in(thing)
-    track = _track(footage, color, 0, 240) if color else None
-    return track if track is not None and len(track) >= 4 else None
-
-
 def _slide(footage: Footage, slots: Mapping[str, str]) -> str | None:
-    track = _anywhere(footage, slots["thing"])
-    legs = _legs(track) if track else None
+    legs = _legs(_mover(footage, slots["thing"], anywhere=True))
     return None if legs is None else f"slide_{legs[0]}" if legs else "slide_none"
 
 
@@ -311,12 +281,12 @@ def _card(footage: Footage, slots: Mapping[str, str]) -> str | None:
 
 
 def _next(footage: Footage, slots: Mapping[str, str]) -> str | None:
-    track = _anywhere(footage, slots["thing"])
-    if track is None or not _in_order(track, 0) or track.reach < _MOVED:
+    track = _mover(footage, slots["thing"], anywhere=True)
+    if track is None or not track.in_order(0) or track.reach < _MOVED:
         return None
-    if abs(track.xs[-1] - _parts(track, 0.75)[0]) < 3:
+    if abs(track.xs[-1] - track.at(0.75)[0]) < 3:
         return "rest"
-    # Whatever stands at the end of the table that the ball is heading for.
+    # Whatever is at the end of the table that the ball is heading for.
     side = 1 if track.xs[-1] > track.xs[0] else -1
     ball = color_in(slots["thing"])
     met = [
@@ -328,19 +298,12 @@ def _next(footage: Footage, slots: Mapping[str, str]) -> str | None:
 
 
 def _undo(footage: Footage, slots: Mapping[str, str]) -> str | None:
-    latest: dict[str, int] = {}
+    latest: list[tuple[int, str]] = []
     for color in COLORS:
-        ys = [
-            next((blob.y for blob in frame if blob.color == color), None)
-            for frame in footage.frames
-        ]
-        final = next((y for y in reversed(ys) if y is not None), None)
-        if final is None:
-            continue
-        away = [place for place, y in enumerate(ys) if y is not None and abs(y - final) > 8]
-        if away:
-            latest[color] = away[-1]
-    return f"undo:{max(latest, key=lambda color: latest[color])}" if latest else None
+        firsts = [_first(frame, color, 0, 240) for frame in footage.frames]
+        ys = [(place, blob.y) for place, blob in enumerate(firsts) if blob is not None]
+        latest += [(place, color) for place, y in ys if abs(y - ys[-1][1]) > 8]
+    return f"undo:{max(latest, key=lambda one: one[0])[1]}" if latest else None
 
 
 def _pattern(footage: Footage, slots: Mapping[str, str]) -> str | None:
@@ -350,8 +313,8 @@ def _pattern(footage: Footage, slots: Mapping[str, str]) -> str | None:
 
 
 def _no_post(footage: Footage, slots: Mapping[str, str]) -> str | None:
-    track = _anywhere(footage, slots["thing"])
-    if track is None or not _in_order(track):
+    track = _mover(footage, slots["thing"], anywhere=True)
+    if track is None or not track.in_order():
         return None
     away = track.xs - track.xs[0]
     furthest = float(away[np.argmax(np.abs(away))])
@@ -361,11 +324,11 @@ def _no_post(footage: Footage, slots: Mapping[str, str]) -> str | None:
 
 
 def _push_on(footage: Footage, slots: Mapping[str, str]) -> str | None:
-    track = _anywhere(footage, slots["thing"])
-    legs = _legs(track) if track else None
+    track = _mover(footage, slots["thing"], anywhere=True)
+    legs = _legs(track)
     if not legs or track is None:
         return None
-    dx, dy = {"left": (-1, 0), "right": (1, 0), "up": (0, -1), "down": (0, 1)}[legs[0]]
+    dx, dy = VECTORS[legs[0]]
     ball = color_in(slots["thing"])
     met = []
     for blob in footage.frames[-1]:
@@ -378,35 +341,24 @@ def _push_on(footage: Footage, slots: Mapping[str, str]) -> str | None:
 
 _Solver = Callable[[Footage, Mapping[str, str]], "str | None"]
 
-# Kinds of question that need frames in order, and those that any frame may settle.
-_TEMPORAL: dict[str, _Solver] = {
-    "move": _move,
-    "trend": _trend,
-    "camera": _camera,
-    "speed": _speed,
-    "spin": _spin,
-    "spin_speed": _spin_speed,
-    "outline": _outline,
-    "first_sound": lambda footage, slots: _sounds(footage, last=False),
-    "last_sound": lambda footage, slots: _sounds(footage, last=True),
-    "hops": _hops,
-    "slide": _slide,
-    "next": _next,
-    "undo": _undo,
-    "no_post": _no_post,
-    "push_on": _push_on,
+# What any frame may settle, and what needs frames in order: each by the function of its name.
+_STATIC = {
+    solver.__name__[1:]: solver
+    for solver in (
+        *(_color_of, _blocks_color, _count_of, _side_of, _shape_of, _flash, _dots),
+        *(_leftmost, _card, _pattern),
+    )
 }
-_STATIC: dict[str, _Solver] = {
-    "color_of": _color_of,
-    "blocks_color": _blocks_color,
-    "count_of": _count_of,
-    "side_of": _side_of,
-    "shape_of": _shape_of,
-    "flash": _flash,
-    "dots": _dots,
-    "leftmost": _leftmost,
-    "card": _card,
-    "pattern": _pattern,
+_TEMPORAL: dict[str, _Solver] = {
+    "first_sound": _sounds,
+    "last_sound": partial(_sounds, place=-1),
+    **{
+        solver.__name__[1:]: solver
+        for solver in (
+            *(_move, _trend, _camera, _speed, _spin, _spin_speed, _outline, _hops),
+            *(_slide, _next, _undo, _no_post, _push_on),
+        )
+    },
 }
 
 
@@ -419,7 +371,7 @@ def solve(kind: str, slots: Mapping[str, str], footage: Footage) -> str | None:
         footage: What was seen.
 
     Returns:
-        Key of the answer, or None where the footage does not settle it.
+        Key of the answer, or None if the footage does not settle it.
     """
     if footage.empty:
         return None
@@ -451,7 +403,7 @@ class _Scene:
         return next((blob for blob in frame if blob.color == color and blob.area > 120), None)
 
     def bird(self) -> tuple[str, str] | None:
-        """Color and direction of the thing that passes in the air, if any does."""
+        """Return color and direction of the thing that passes in the air, if any does."""
         paths: dict[str, list[float]] = {}
         still = {blob.color for blob in self.start} | {blob.color for blob in self.end or ()}
         for frame in self.frames:
@@ -466,7 +418,7 @@ class _Scene:
         return color, "bird_right" if xs[-1] > xs[0] else "bird_left"
 
     def outcome(self, color: str) -> str | None:
-        """What became of the ball; None where the end is not shown."""
+        """Tell what became of the ball; None if the end is not shown."""
         start, stack = self.ball(color, self.start), self.stack()
         if self.end is None or start is None or stack is None:
             return None
@@ -492,7 +444,7 @@ def claim_holds(meaning: str, slots: Mapping[str, str], footage: Footage) -> boo
         footage: What was seen.
 
     Returns:
-        Whether it holds, or None where the footage does not settle it.
+        Whether it holds, or None if the footage does not settle it.
     """
     if footage.empty:
         return None

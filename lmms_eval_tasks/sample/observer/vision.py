@@ -15,8 +15,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["Blob", "Footage", "observe"]
-
 _MAX_FRAMES = 64
 _SIZE = (320, 240)  # width, height that the drawing style is known in
 # Hues, as OpenCV counts them (0 to 179), of the colors that things have.
@@ -33,8 +31,8 @@ class Blob:
 
     Attributes:
         color: Color word.
-        x: Centre of the bounding box, in pixels from the left.
-        y: Centre of the bounding box, in pixels from the top.
+        x: Center of the bounding box, in pixels from the left.
+        y: Center of the bounding box, in pixels from the top.
         w: Width of the bounding box in pixels.
         h: Height of the bounding box in pixels.
         area: Number of pixels.
@@ -157,7 +155,7 @@ def observe(visuals: Sequence[Any]) -> Footage:
             is missing: that counts as a black frame.
 
     Returns:
-        What was seen; empty where nothing could be read.
+        What was seen; empty if nothing could be read.
     """
     parts: list[Footage] = []
     for visual in visuals:

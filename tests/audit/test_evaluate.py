@@ -11,14 +11,17 @@ from typing import Any
 import pytest
 
 from tests.audit.logs import line, plan_of, write_rows, write_run
-from video_reasoning.tasks.audit.evaluate import AuditResult, judge
-from video_reasoning.tasks.audit.findings import findings, survivors, write_ids
+from video_reasoning.tasks.audit.evaluate import evaluate
+from video_reasoning.tasks.audit.findings import find_questions, survivors, write_ids
 from video_reasoning.tasks.audit.plan import Plan
+from video_reasoning.tasks.audit.result import Audit, AuditResult, write_audit
 from video_reasoning.tasks.audit.variants import AuditError
 
-DRAWS = 500
-
 Scores = Mapping[str, Sequence[Any]]
+
+
+def results_of(plan: Plan, folder: Path, logs: str = "runs", metric: str = "") -> list[AuditResult]:
+    return list(evaluate(plan, folder / "tasks", folder / logs, metric=metric).results)
 
 
 def run_of(folder: Path, plan: Plan, scores: Scores, **own: Any) -> list[AuditResult]:
@@ -29,8 +32,7 @@ def run_of(folder: Path, plan: Plan, scores: Scores, **own: Any) -> list[AuditRe
         {names[k]: [line(n, score) for n, score in enumerate(v)] for k, v in scores.items()},
         {names[k]: v for k, v in own.items()},
     )
-    _, results = judge(plan, folder / "tasks", folder / "runs", draws=DRAWS)
-    return results
+    return results_of(plan, folder)
 
 
 def spread(right: int, count: int = 200, shift: int = 0) -> list[float]:
@@ -85,7 +87,7 @@ def test_rho_is_over_the_questions_with_a_pick(tmp_path: Path) -> None:
             picked: [line(0, 1.0, name="q1"), line(1, 1.0, name="q3")],
         },
     )
-    _, (result,) = judge(plan, tmp_path / "tasks", tmp_path / "runs", draws=DRAWS)
+    (result,) = results_of(plan, tmp_path)
     assert result.n == 4 and result.accuracies["handpicked1"].n == 2
     assert result.ratios["rho"].value == pytest.approx(1.0)  # 2 of 2 against 1 of 2
     assert result.left_out == 0
@@ -98,12 +100,12 @@ def test_missing_and_unscored_items_are_counted_and_left_out_everywhere(tmp_path
     lines[1] = line(1, 1.0, problem="the video is gone")
     lines[2] = line(2, None)
     write_run(tmp_path / "runs", {ordered: lines, blind: [line(n, 0.0) for n in range(4)]})
-    _, (result,) = judge(plan, tmp_path / "tasks", tmp_path / "runs", draws=DRAWS)
+    (result,) = results_of(plan, tmp_path)
     assert result.n == 2 and result.left_out == 3
     assert result.asked == {"ordered16": 5, "blind": 4}
     assert result.missing == {"ordered16": 1, "blind": 0}
     assert result.unscored == {"ordered16": 1, "blind": 0}
-    assert [item.id for item in result.items] == [f"q{n}" for n in range(5)]
+    assert [question.id for question in result.questions] == [f"q{n}" for n in range(5)]
 
 
 @pytest.mark.parametrize(
@@ -167,11 +169,11 @@ def test_a_metric_over_all_items_is_preferred(tmp_path: Path) -> None:
         ]
     own = {"kind0,none": 2 / 3, "kind1,none": 1 / 3, "pairs,none": 1 / 3, "all,none": 50.0}
     write_run(tmp_path / "runs", lines, dict.fromkeys(names, own))
-    _, (result,) = judge(plan, tmp_path / "tasks", tmp_path / "runs", draws=DRAWS)
+    (result,) = results_of(plan, tmp_path)
     assert result.metric == "all" and result.n == 6 and not result.notes
-    _, (named,) = judge(plan, tmp_path / "tasks", tmp_path / "runs", metric="pairs", draws=DRAWS)
-    assert named.metric == "pairs" and "means over items" in named.notes[0]
-    _, (absent,) = judge(plan, tmp_path / "tasks", tmp_path / "runs", metric="f1", draws=DRAWS)
+    (named,) = results_of(plan, tmp_path, metric="pairs")
+    assert named.metric == "pairs" and "means over questions" in named.notes[0]
+    (absent,) = results_of(plan, tmp_path, metric="f1")
     assert "no metric 'f1'" in absent.refused
 
 
@@ -191,7 +193,7 @@ def test_no_score_is_said_and_not_guessed(
     names = [plan.tasks[0].variant_name(v) for v in plan.variants]
     lines = [line(n, None, metrics=metrics) for n in range(3)]
     write_run(tmp_path / "runs", dict.fromkeys(names, lines), dict.fromkeys(names, own))
-    _, (result,) = judge(plan, tmp_path / "tasks", tmp_path / "runs", draws=DRAWS)
+    (result,) = results_of(plan, tmp_path)
     assert reason in result.refused
 
 
@@ -210,14 +212,15 @@ def test_documents_in_another_order_are_matched_by_id(tmp_path: Path) -> None:
         blind: [line(n, right[name][1], name=name) for n, name in enumerate("cab")],
     }
     write_run(tmp_path / "runs", lines)
-    _, (result,) = judge(plan, tmp_path / "tasks", tmp_path / "runs", draws=DRAWS)
-    assert {item.id: (item.scores["ordered16"], item.scores["blind"]) for item in result.items} == (
-        right
-    )
+    (result,) = results_of(plan, tmp_path)
+    assert {
+        question.id: (question.scores["ordered16"], question.scores["blind"])
+        for question in result.questions
+    } == (right)
     assert any("matched by their ids" in note for note in result.notes)
     lines[blind] = [line(n, 1.0, name="a") for n in range(3)]
     write_run(tmp_path / "runs", lines)
-    _, (result,) = judge(plan, tmp_path / "tasks", tmp_path / "runs", draws=DRAWS)
+    (result,) = results_of(plan, tmp_path)
     assert "their ids repeat" in result.refused
 
 
@@ -226,8 +229,8 @@ def test_ids_that_repeat_are_told_apart(tmp_path: Path) -> None:
     names = [plan.tasks[0].variant_name(v) for v in plan.variants]
     lines = [line(n, 1.0, name="Q1" if n < 2 else "Q2") for n in range(3)]
     write_run(tmp_path / "runs", dict.fromkeys(names, lines))
-    _, (result,) = judge(plan, tmp_path / "tasks", tmp_path / "runs", draws=DRAWS)
-    assert [item.id for item in result.items] == ["Q1#0", "Q1#1", "Q2"]
+    (result,) = results_of(plan, tmp_path)
+    assert [question.id for question in result.questions] == ["Q1#0", "Q1#1", "Q2"]
     assert "2 questions share an id" in result.notes[0]
 
 
@@ -247,7 +250,7 @@ def test_of_several_filters_the_first_counts(tmp_path: Path) -> None:
         for name in names:
             del content["results"][name]["acc,none"]
         path.write_text(json.dumps(content))
-    _, (result,) = judge(plan, tmp_path / "tasks", tmp_path / "runs", draws=DRAWS)
+    (result,) = results_of(plan, tmp_path)
     assert result.accuracies["ordered16"].value == 0.25 and result.own["ordered16"] == 0.25
     assert [note for note in result.notes if "several ways" in note] == result.notes
 
@@ -258,10 +261,7 @@ def test_questions_of_one_video_are_drawn_together(tmp_path: Path) -> None:
     for folder, per_video in (("each", 1), ("ten", 10)):
         lines = [line(n, float(n % 20 < 10), video=f"v{n // per_video}") for n in range(100)]
         write_run(tmp_path / folder, dict.fromkeys(names, lines))
-    found = [
-        judge(plan, tmp_path / "tasks", tmp_path / folder, draws=DRAWS)[1][0]
-        for folder in ("each", "ten")
-    ]
+    found = [results_of(plan, tmp_path, folder)[0] for folder in ("each", "ten")]
     widths = [r.accuracies["ordered16"].high - r.accuracies["ordered16"].low for r in found]
     assert widths[1] > 1.5 * widths[0]
 
@@ -277,7 +277,7 @@ def test_both_orders_of_options(tmp_path: Path) -> None:
             moved: [line(0, 1.0), line(1, 0.0, name="q2"), line(2, 1.0, name="q3")],
         },
     )
-    _, (result,) = judge(plan, tmp_path / "tasks", tmp_path / "runs", draws=DRAWS)
+    (result,) = results_of(plan, tmp_path)
     assert result.accuracies["reordered"].value == pytest.approx(2 / 3)
     assert result.paired["reordered"].value == pytest.approx(1 / 3)
     assert result.paired["reordered"].n == 3
@@ -287,13 +287,13 @@ def test_no_run_and_no_log(tmp_path: Path) -> None:
     plan = plan_of(tmp_path, ("ordered", "blind"))
     (tmp_path / "runs").mkdir()
     with pytest.raises(AuditError, match="no run of this audit"):
-        judge(plan, tmp_path / "tasks", tmp_path / "runs")
+        results_of(plan, tmp_path)
     scores = {"ordered16": [1.0, 0.0]}
     (result,) = run_of(tmp_path, plan, scores)
     assert not result.refused
     for log in (tmp_path / "runs").glob("*_samples_*"):
         log.unlink()
-    _, (result,) = judge(plan, tmp_path / "tasks", tmp_path / "runs")
+    (result,) = results_of(plan, tmp_path)
     assert "no log" in result.refused
 
 
@@ -307,12 +307,12 @@ def test_findings_and_survivors(tmp_path: Path) -> None:
     }
     plan = plan_of(tmp_path)
     results = run_of(tmp_path, plan, scores)
-    found = findings(plan, results)
+    found = find_questions(plan, results)
     # Right blind and wrong with all frames is worst.
-    assert [one.item.id for one in found] == ["q3", "q1", "q2"]
+    assert [one.id for one in found] == ["q3", "q1", "q2"]
     assert found[0].wrong_in_order and found[0].reasons == ("right blind",)
     assert found[1].reasons == ("right with one random frame", "right with the last frame alone")
-    assert found[0].as_json()["scores"]["blind"] == 1.0
+    assert found[0].scores["blind"] == 1.0
     kept = survivors(plan, results)
     assert kept == {"cubes": ["q0", "q4"]}
     write_ids(tmp_path / "deep/kept.txt", kept)
@@ -331,5 +331,8 @@ def test_results_for_machines_hold_no_nan(tmp_path: Path) -> None:
     scores = {"ordered16": [1, 1], "random1": [0, 0], "blind": [0, 0]}
     (result,) = run_of(tmp_path, plan_of(tmp_path, ("ordered", "random1", "blind")), scores)
     assert math.isnan(result.ratios["kappa_random1"].value)
-    text = json.dumps(result.as_json(), allow_nan=False)
-    assert json.loads(text)["ratios"]["kappa_random1"]["value"] is None
+    write_audit(tmp_path / "audit.json", Audit("m", (), [result]))
+    (content,) = json.loads((tmp_path / "audit.json").read_text(), parse_constant=pytest.fail)[
+        "tasks"
+    ]
+    assert content["ratios"]["kappa_random1"]["value"] is None and "questions" not in content

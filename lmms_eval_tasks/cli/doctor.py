@@ -1,0 +1,95 @@
+"""``video-reasoning doctor``: what is installed, which data is there, what is missing."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+
+import typer
+
+from video_reasoning.tasks import store
+from video_reasoning.tasks.cli.options import Home
+from video_reasoning.tasks.cli.progress import print_manifest
+from video_reasoning.tasks.errors import StoreError
+
+PACKAGES = (
+    "lmms-eval-video-reasoning",
+    "lmms-eval",
+    "torch",
+    "transformers",
+    "accelerate",
+    "datasets",
+    "av",
+    "decord",
+    "opencv-python-headless",
+    "scenedetect",
+)
+"""The packages whose versions are listed."""
+
+_ALTERNATIVES = {"decord": "eva-decord", "opencv-python-headless": "opencv-python"}
+"""Distributions that serve as well if the first is not installed."""
+
+
+def register(app: typer.Typer) -> None:
+    """Add ``doctor``."""
+    app.command(name="doctor", epilog="Example: video-reasoning doctor")(_doctor)
+
+
+def _doctor(home: Home = None) -> None:
+    """Show what is installed, which data is there, and how to get what is missing.
+
+    The exit code is 1 if a package is missing or the store is damaged.
+    """
+    from rich.console import Console
+    from rich.table import Table
+
+    console = Console(soft_wrap=True)
+    versions = {name: _version(name) for name in PACKAGES}
+    packages = Table("package", "version", title="Installed", title_justify="left")
+    packages.add_row("python", sys.version.split()[0])
+    for name, found in versions.items():
+        packages.add_row(name, found or f"[bold]missing[/bold]: pip install {name}")
+    console.print(packages)
+    console.print(f"Store: {home or store.home()}")
+    faults = 0
+    for benchmark in store.SPLITS:
+        for fault in _show_data(benchmark, home):
+            faults += 1
+            console.print(f"{benchmark}: {fault}", markup=False)
+    raise SystemExit(0 if all(versions.values()) and not faults else 1)
+
+
+def _show_data(benchmark: str, home: Path | None) -> Iterator[str]:
+    """Print what is there of a benchmark, and yield a sentence for whatever is damaged."""
+    try:
+        manifest = store.read_manifest(benchmark, home)
+    except StoreError as error:
+        yield str(error)
+        return
+    if manifest is None:
+        print(
+            f"{benchmark}: nothing prepared; get the release (docs/data.md), then run "
+            f"`video-reasoning prepare {benchmark} --source RELEASE`."
+        )
+        return
+    try:
+        print_manifest(manifest)
+    except (KeyError, TypeError, ValueError, AttributeError):
+        manifest_file = store.manifest_file(benchmark, home)
+        yield f"{manifest_file} is not as `prepare` writes it; run `prepare` again."
+        return
+    for name in store.SPLITS[benchmark]:
+        listed = name in manifest.get("splits", {})
+        if listed and not store.questions_file(benchmark, name, home).is_file():
+            yield f"the {name} questions are gone; run `prepare` again."
+
+
+def _version(name: str) -> str | None:
+    for distribution in (name, _ALTERNATIVES.get(name)):
+        try:
+            return version(distribution) if distribution else None
+        except PackageNotFoundError:
+            continue
+    return None

@@ -1,0 +1,242 @@
+"""Clips of conditions: found by their names, or made.
+
+A clip contains exactly the frames of its condition (see `lossless`). It is named by its content
+(the source's content, the condition, the version of this module), and all clips of a video come
+from one decode.
+"""
+
+from __future__ import annotations
+
+import errno
+import hashlib
+import tempfile
+from bisect import bisect_left
+from collections.abc import Iterable, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass
+from pathlib import Path
+
+import platformdirs
+
+from video_reasoning.preprocessing.conditions import Condition, condition_indices
+from video_reasoning.preprocessing.files import atomic_path, lock, noted_content_id
+from video_reasoning.preprocessing.frames import NumberedFrames
+from video_reasoning.preprocessing.lossless import Bank
+from video_reasoning.preprocessing.video import check_file, reported
+
+VERSION = 1
+"""Part of every clip's name; another number makes all clips again."""
+
+_READ_ONLY = (errno.EACCES, errno.EPERM, errno.EROFS)
+
+Request = tuple[Condition, str, int | None]
+"""A condition, the key of its draw (e.g. a question's id), and the handpicked frame, if any."""
+
+Span = tuple[float, float]
+"""A part of a video in seconds from its first frame, the end excluded; the end may be infinite."""
+
+
+@dataclass(frozen=True)
+class Clip:
+    """The clip of one condition of one video.
+
+    Attributes:
+        condition: What is shown.
+        path: The clip; None for `blind`.
+        indices: The frames shown, as indices into the source, in the order shown.
+        n_frames: Number of frames of the source; if the condition asks for more, some are shown
+            more than once.
+    """
+
+    condition: Condition
+    path: Path | None
+    indices: tuple[int, ...]
+    n_frames: int
+
+
+def clip_for(
+    source: Path,
+    condition: Condition,
+    key: str,
+    clips: Path,
+    *,
+    pick: int | None = None,
+    span: Span | None = None,
+    together: Sequence[Condition] = (),
+    make: bool = True,
+) -> Path | None:
+    """Return the clip of a condition, making it first if it is not there.
+
+    A clip that is there is found by its name: the video is not opened, and not even read again
+    if it has not changed since an earlier call, of this process or another.
+
+    Args:
+        source: The video.
+        condition: What is shown.
+        key: Names the draw of `shuffled` and `random`, e.g. the question's id.
+        clips: Folder of clips. If it cannot be written, clips go to the user's cache folder.
+        pick: The handpicked frame, an index into the video.
+        span: The part of the video that frames are taken from; None for all of it.
+        together: Conditions that will be asked for as well: their clips are made from the same
+            decode. `handpicked` is made only if there is a pick.
+        make: Make the clip; otherwise nothing is written.
+
+    Returns:
+        The clip's path; None for `blind`, or if the clip is not there and must not be made.
+
+    Raises:
+        VideoError: The source cannot be read.
+        ValueError: `pick` is missing or outside the video, or no frame is in `span`.
+        OSError: The clip cannot be written, e.g. because the disk is full.
+    """
+    if condition.kind == "blind":
+        return None
+    source, clips = Path(source), Path(clips)
+    found = _existing(_name(_identify(source, clips, make), condition, key, pick, span), clips)
+    if found is not None or not make:
+        return found
+    together = [each for each in together if each.kind != "handpicked" or pick is not None]
+    wanted = [(each, key, pick) for each in dict.fromkeys((condition, *together))]
+    try:
+        made = make_conditions(source, wanted, clips, span=span)
+    except ValueError:
+        if len(wanted) == 1:
+            raise
+        # A pick outside the video is the fault of one condition, not of all.
+        made = make_conditions(source, wanted[:1], clips, span=span)
+    return made[0].path
+
+
+def make_conditions(
+    source: Path, requests: Iterable[Request], clips: Path, *, span: Span | None = None
+) -> list[Clip]:
+    """Make all clips of one video that are not there yet, from one decode of it.
+
+    Frames that no clip needs are not converted, and not even decoded if no other frame depends
+    on them; each distinct frame is encoded once, whatever the number of clips it is in. The
+    bytes of a clip do not depend on what else is made with it.
+
+    Args:
+        source: The video.
+        requests: Condition, key and picked frame (or None) of each clip.
+        clips: Folder of clips. If it cannot be written, clips go to the user's cache folder.
+            Many processes may work on one folder.
+        span: The part of the video that frames are taken from; None for all of it. A handpicked
+            frame is a frame of the whole video.
+
+    Returns:
+        One record per request, in their order.
+
+    Raises:
+        VideoError: The source cannot be read.
+        ValueError: A picked frame is missing or outside the video, or no frame is in `span`.
+        OSError: A clip cannot be written, e.g. because the disk is full.
+    """
+    requests, source, clips = list(requests), Path(source), Path(clips)
+    source_id = _identify(source, clips)
+    names = [_name(source_id, *request, span) for request in requests]
+
+    def missing() -> set[str]:
+        return {name for name in names if name and not _existing(name, clips)}
+
+    with ExitStack() as stack:
+        video = NumberedFrames(source)
+        plan = _plan(requests, video, span)
+        if missing():
+            folder = _writable_folder(clips)
+            # One lock for all clips of a video: whoever waits finds them made.
+            stack.enter_context(lock(folder / source_id))
+        if wanted := missing():
+            bank = stack.enter_context(Bank())
+
+            def needed(_: int) -> set[int]:
+                plan[:] = _plan(requests, video, span)
+                return {
+                    index
+                    for name, indices in zip(names, plan, strict=True)
+                    if name in wanted
+                    for index in indices
+                }
+
+            banked = video.read(needed, bank.add)
+            bank.finish()
+            for name, indices in dict(zip(names, plan, strict=True)).items():
+                if name in wanted:
+                    numbers = [banked[index] for index in indices]
+                    with atomic_path(folder / name) as temporary:
+                        bank.write(numbers if len(numbers) > 1 else numbers * 2, temporary)
+    return [
+        Clip(condition, _existing(name, clips), tuple(indices), video.n_frames)
+        for (condition, _, _), name, indices in zip(requests, names, plan, strict=True)
+    ]
+
+
+def _name(
+    source_id: str, condition: Condition, key: str, pick: int | None, span: Span | None
+) -> str:
+    """Return the name of a condition's clip, the same for the same frames; empty for `blind`."""
+    if condition.kind == "blind":
+        return ""
+    detail = ""
+    if span is not None and condition.kind != "handpicked":
+        detail = "-" + "to".join(f"{1000 * seconds:.0f}" for seconds in span)
+    if condition.kind in ("shuffled", "random"):
+        text = f"{condition.seed}\x00{key}".encode("utf-8", "surrogatepass")
+        detail += "-" + hashlib.blake2b(text, digest_size=8).hexdigest()
+    elif condition.kind == "handpicked":
+        detail = f"-{pick}"
+    return f"{source_id}-{condition.name}{detail}-v{VERSION}.mp4"
+
+
+def _plan(requests: Sequence[Request], video: NumberedFrames, span: Span | None) -> list[list[int]]:
+    """Return the frames of each request; a handpicked one is a frame of the whole video."""
+    first, n_frames = (0, video.n_frames) if span is None else _part(video, span)
+    return [
+        condition_indices(condition, video.n_frames, key, pick)
+        if condition.kind == "handpicked"
+        else [first + index for index in condition_indices(condition, n_frames, key)]
+        for condition, key, pick in requests
+    ]
+
+
+def _part(video: NumberedFrames, span: Span) -> tuple[int, int]:
+    """Return the first frame of a part of a video, and how many frames it has."""
+    seconds = sorted(video.seconds)
+    # Half a microsecond, as a start in decimals may be just after its own frame.
+    first, end = (bisect_left(seconds, edge - 5e-7) for edge in span)
+    if first >= end:
+        raise ValueError(
+            f"No frame of {video.path} is between {span[0]:g} and {span[1]:g} seconds; it ends "
+            f"at {seconds[-1]:.2f}."
+        )
+    return first, end - first
+
+
+def _identify(source: Path, clips: Path, note: bool = False) -> str:
+    check_file(source)
+    with reported(source):
+        return noted_content_id(source, (clips, _local_folder()), write=note)
+
+
+def _existing(name: str, clips: Path) -> Path | None:
+    places = (clips / name, _local_folder() / name) if name else ()
+    return next((place for place in places if place.exists()), None)
+
+
+def _local_folder() -> Path:
+    return platformdirs.user_cache_path("video-reasoning", appauthor=False) / "clips"
+
+
+def _writable_folder(clips: Path) -> Path:
+    """Return the folder itself, or the user's cache if the folder cannot be written."""
+    try:
+        clips.mkdir(parents=True, exist_ok=True)
+        # Trying is the only test that is right for every kind of mount and user.
+        with tempfile.TemporaryFile(dir=clips):
+            return clips
+    except OSError as error:
+        if error.errno not in _READ_ONLY:
+            raise
+    local = _local_folder()
+    local.mkdir(parents=True, exist_ok=True)
+    return local
