@@ -122,10 +122,12 @@ def test_preprocessing_imports_neither_the_harness_nor_the_other_rooms() -> None
     assert not {name for name in names if name.startswith(others)}
 
 
-def test_the_commands_start_light() -> None:
-    for module in ("video_reasoning.tasks.launcher", "video_reasoning.tasks.cli.app"):
-        names = imported_with(module)
-        assert not names & {"torch", "lmms_eval", "datasets", "pyarrow", "av", "numpy"}, module
+@pytest.mark.parametrize(
+    "module", ["launcher", "cli.app", "registry", "store", "benchmarks", "store.picks"]
+)
+def test_what_starts_first_is_light(module: str) -> None:
+    names = imported_with(f"video_reasoning.tasks.{module}")
+    assert not names & {"torch", "lmms_eval", "datasets", "pyarrow", "av", "numpy"}
 
 
 @pytest.mark.parametrize("folder", FOLDERS)
