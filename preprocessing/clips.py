@@ -21,8 +21,8 @@ import platformdirs
 from video_reasoning.preprocessing.conditions import Condition, condition_indices
 from video_reasoning.preprocessing.files import atomic_path, lock, noted_content_id
 from video_reasoning.preprocessing.frames import NumberedFrames
-from video_reasoning.preprocessing.lossless import Bank, changes_of
-from video_reasoning.preprocessing.video import VideoError, check_file
+from video_reasoning.preprocessing.lossless import Bank
+from video_reasoning.preprocessing.video import check_file, reported
 
 VERSION = 1
 """Part of every clip's name; another number makes all clips again."""
@@ -42,24 +42,16 @@ class Clip:
 
     Attributes:
         condition: What is shown.
-        key: What the draw of frames was made for.
         path: The clip; None for `blind`.
         indices: The frames shown, as indices into the source, in the order shown.
-        n_frames: Number of frames of the source.
-        repeated: How many of the frames shown had been shown before, because the source has
-            fewer frames than the condition asks for. A single frame that the clip contains twice
-            does not count.
-        conversion: What had to change in the pixels, e.g. `yuv420p10le to yuv420p`, or the
-            empty text if they are the source's own.
+        n_frames: Number of frames of the source; if the condition asks for more, some are shown
+            more than once.
     """
 
     condition: Condition
-    key: str
     path: Path | None
     indices: tuple[int, ...]
     n_frames: int
-    repeated: int
-    conversion: str
 
 
 def clip_for(
@@ -71,6 +63,7 @@ def clip_for(
     pick: int | None = None,
     span: Span | None = None,
     together: Sequence[Condition] = (),
+    make: bool = True,
 ) -> Path | None:
     """Return the clip of a condition, making it first if it is not there.
 
@@ -86,9 +79,10 @@ def clip_for(
         span: The part of the video that frames are taken from; None for all of it.
         together: Conditions that will be asked for as well: their clips are made from the same
             decode. `handpicked` is made only if there is a pick.
+        make: Make the clip; otherwise nothing is written.
 
     Returns:
-        The clip's path; None for `blind`.
+        The clip's path; None for `blind`, or if the clip is not there and must not be made.
 
     Raises:
         VideoError: The source cannot be read.
@@ -97,86 +91,20 @@ def clip_for(
     """
     if condition.kind == "blind":
         return None
-    found = find_clip(source, condition, key, clips, pick=pick, span=span, note=True)
-    if found is not None:
+    source, clips = Path(source), Path(clips)
+    found = _existing(_name(_identify(source, clips, make), condition, key, pick, span), clips)
+    if found is not None or not make:
         return found
-    wanted = [
-        other
-        for other in dict.fromkeys((condition, *together))
-        if other == condition or other.kind != "handpicked" or pick is not None
-    ]
+    together = [each for each in together if each.kind != "handpicked" or pick is not None]
+    wanted = [(each, key, pick) for each in dict.fromkeys((condition, *together))]
     try:
-        made = make_conditions(source, [(each, key, pick) for each in wanted], clips, span=span)
+        made = make_conditions(source, wanted, clips, span=span)
     except ValueError:
         if len(wanted) == 1:
             raise
         # A pick outside the video is the fault of one condition, not of all.
-        made = make_conditions(source, [(condition, key, pick)], clips, span=span)
+        made = make_conditions(source, wanted[:1], clips, span=span)
     return made[0].path
-
-
-def find_clip(
-    source: Path,
-    condition: Condition,
-    key: str,
-    clips: Path,
-    *,
-    pick: int | None = None,
-    span: Span | None = None,
-    note: bool = False,
-) -> Path | None:
-    """Return the clip of a condition if it has been made; see `clip_for`.
-
-    Args:
-        source: The video.
-        condition: What is shown.
-        key: Names the draw of `shuffled` and `random`.
-        clips: Folder of clips.
-        pick: The handpicked frame.
-        span: The part of the video that frames are taken from.
-        note: Write beside the clips what the video's content is, so that the next process need
-            not read it again.
-
-    Returns:
-        The clip's path; None if it is not there.
-
-    Raises:
-        VideoError: The source cannot be read.
-    """
-    if condition.kind == "blind":
-        return None
-    name = clip_name(_identify(Path(source), Path(clips), note), condition, key, pick, span)
-    return _existing(name, Path(clips))
-
-
-def clip_name(
-    source_id: str,
-    condition: Condition,
-    key: str,
-    pick: int | None = None,
-    span: Span | None = None,
-) -> str:
-    """Return the file name of a condition's clip.
-
-    Args:
-        source_id: `content_id` of the source.
-        condition: What is shown; not `blind`, which has no clip.
-        key: Names the draw of `shuffled` and `random`; not part of the name of other clips.
-        pick: The handpicked frame.
-        span: The part of the video that frames are taken from; None for all of it.
-
-    Returns:
-        The name, the same for the same frames of the same source, with the suffix `.mp4`.
-    """
-    detail = ""
-    if span is not None and condition.kind != "handpicked":
-        detail = "-" + "to".join(f"{1000 * seconds:.0f}" for seconds in span)
-    if condition.kind in ("shuffled", "random"):
-        text = f"{condition.seed}\x00{key}".encode("utf-8", "surrogatepass")
-        detail += "-" + hashlib.blake2b(text, digest_size=8).hexdigest()
-    elif condition.kind == "handpicked":
-        detail = f"-{pick}"
-    return f"{source_id}-{condition.name}{detail}-v{VERSION}.mp4"
 
 
 def make_conditions(
@@ -206,52 +134,58 @@ def make_conditions(
     """
     requests, source, clips = list(requests), Path(source), Path(clips)
     source_id = _identify(source, clips)
-    names = [
-        "" if condition.kind == "blind" else clip_name(source_id, condition, key, pick, span)
-        for condition, key, pick in requests
-    ]
+    names = [_name(source_id, *request, span) for request in requests]
 
     def missing() -> set[str]:
-        return {name for name in names if name and _existing(name, clips) is None}
+        return {name for name in names if name and not _existing(name, clips)}
 
     with ExitStack() as stack:
-        video = stack.enter_context(NumberedFrames(source))
+        video = NumberedFrames(source)
         plan = _plan(requests, video, span)
         if missing():
             folder = _writable_folder(clips)
             # One lock for all clips of a video: whoever waits finds them made.
             stack.enter_context(lock(folder / source_id))
-        conversion = None
         if wanted := missing():
             bank = stack.enter_context(Bank())
 
             def needed(_: int) -> set[int]:
                 plan[:] = _plan(requests, video, span)
-                shown = (plan[place] for place, name in enumerate(names) if name in wanted)
-                return {index for indices in shown for index in indices}
+                return {
+                    index
+                    for name, indices in zip(names, plan, strict=True)
+                    if name in wanted
+                    for index in indices
+                }
 
             banked = video.read(needed, bank.add)
             bank.finish()
-            conversion = bank.changes
             for name, indices in dict(zip(names, plan, strict=True)).items():
                 if name in wanted:
                     numbers = [banked[index] for index in indices]
                     with atomic_path(folder / name) as temporary:
                         bank.write(numbers if len(numbers) > 1 else numbers * 2, temporary)
-        if conversion is None:
-            conversion = changes_of(next(video.decode()))
-        return [
-            Clip(
-                condition=condition,
-                key=key,
-                path=_existing(name, clips) if name else None,
-                indices=tuple(indices),
-                n_frames=video.n_frames,
-                repeated=len(indices) - len(set(indices)),
-                conversion=conversion,
-            )
-            for (condition, key, _), name, indices in zip(requests, names, plan, strict=True)
-        ]
+    return [
+        Clip(condition, _existing(name, clips), tuple(indices), video.n_frames)
+        for (condition, _, _), name, indices in zip(requests, names, plan, strict=True)
+    ]
+
+
+def _name(
+    source_id: str, condition: Condition, key: str, pick: int | None, span: Span | None
+) -> str:
+    """The file name of a condition's clip, the same for the same frames; empty for `blind`."""
+    if condition.kind == "blind":
+        return ""
+    detail = ""
+    if span is not None and condition.kind != "handpicked":
+        detail = "-" + "to".join(f"{1000 * seconds:.0f}" for seconds in span)
+    if condition.kind in ("shuffled", "random"):
+        text = f"{condition.seed}\x00{key}".encode("utf-8", "surrogatepass")
+        detail += "-" + hashlib.blake2b(text, digest_size=8).hexdigest()
+    elif condition.kind == "handpicked":
+        detail = f"-{pick}"
+    return f"{source_id}-{condition.name}{detail}-v{VERSION}.mp4"
 
 
 def _plan(requests: Sequence[Request], video: NumberedFrames, span: Span | None) -> list[list[int]]:
@@ -280,16 +214,12 @@ def _part(video: NumberedFrames, span: Span) -> tuple[int, int]:
 
 def _identify(source: Path, clips: Path, note: bool = False) -> str:
     check_file(source)
-    try:
+    with reported(source):
         return noted_content_id(source, (clips, _local_folder()), write=note)
-    except FileNotFoundError:
-        raise VideoError(f"{source} does not exist.") from None
-    except OSError as error:
-        raise VideoError(f"{source} cannot be read: {error.strerror}.") from None
 
 
 def _existing(name: str, clips: Path) -> Path | None:
-    places = (clips / name, _local_folder() / name)
+    places = (clips / name, _local_folder() / name) if name else ()
     return next((place for place in places if place.exists()), None)
 
 

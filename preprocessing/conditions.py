@@ -7,12 +7,16 @@ frames in order, shuffled, a single one, or nothing. Nothing here knows a benchm
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal, cast, get_args
 
 from video_reasoning.preprocessing.sampling import random_index, shuffled, uniform_indices
 
 Kind = Literal["ordered", "shuffled", "random", "handpicked", "last", "blind"]
+
+_FIXED: Mapping[str, int] = {"blind": 0, "random": 1, "handpicked": 1, "last": 1}
+# The kinds whose number of frames is fixed.
 
 _NAME = re.compile(r"(?P<kind>[a-z]+)(?P<m>[1-9][0-9]*)?")
 
@@ -37,12 +41,11 @@ class Condition:
             raise ValueError(
                 f"There is no condition '{self.kind}'; known are {', '.join(get_args(Kind))}."
             )
-        if self.kind == "blind" and self.m != 0:
-            raise ValueError("The condition 'blind' shows no frame: m must be 0.")
-        if self.kind in ("random", "handpicked", "last") and self.m != 1:
-            raise ValueError(f"The condition '{self.kind}' shows one frame: m must be 1.")
-        if self.kind in ("ordered", "shuffled") and self.m < 1:
+        fixed = _FIXED.get(self.kind)
+        if fixed is None and self.m < 1:
             raise ValueError(f"The condition '{self.kind}' needs at least one frame.")
+        if fixed is not None and self.m != fixed:
+            raise ValueError(f"For the condition '{self.kind}' m must be {fixed}, not {self.m}.")
 
     @classmethod
     def parse(cls, text: str, seed: int = 0, m: int | None = None) -> Condition:
@@ -67,13 +70,12 @@ class Condition:
                 "handpicked1, last1 or blind."
             )
         kind = cast(Kind, match["kind"])
-        if kind not in ("ordered", "shuffled"):
-            m = 0 if kind == "blind" else 1
-        elif match["m"] is None and m is None:
+        number = int(match["m"]) if match["m"] else _FIXED.get(kind, m)
+        if number is None:
             raise ValueError(
                 f"The condition '{text}' lacks its number of frames; write for example {kind}16."
             )
-        return cls(kind, int(match["m"] or m or 0), seed)
+        return cls(kind, number, seed)
 
     @property
     def name(self) -> str:

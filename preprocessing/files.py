@@ -1,4 +1,4 @@
-"""Files that are made once, appear whole or not at all, and are named by content."""
+"""Files that are made once, appear whole or not at all, and are named by their content."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ _CHUNK_BYTES = 1 << 20
 _STALE_SECONDS = 24 * 3600.0
 _SETTLED_NS = 2_000_000_000
 _MARK = ".part"
-# What file systems say that know no locks.
+# What file systems without locks report.
 _NO_LOCKS = frozenset({errno.ENOSYS, errno.ENOLCK, errno.EOPNOTSUPP})
 _LOCK = re.compile(r"^\..*\.lock$")
 _TEMPORARY = re.compile(r"^\..*\.part-(?P<host>[0-9a-f]{8})-(?P<pid>\d+)-[0-9a-f]{8}(\.[^.]*)?$")
@@ -45,7 +45,7 @@ _TEMPORARY = re.compile(r"^\..*\.part-(?P<host>[0-9a-f]{8})-(?P<pid>\d+)-[0-9a-f
 
 @functools.lru_cache(maxsize=1)
 def _host() -> str:
-    """Eight hexadecimal digits that stand for this machine (names may hold odd characters)."""
+    """Eight hexadecimal digits for this machine (its name may contain odd characters)."""
     name = socket.gethostname().encode("utf-8", "surrogateescape")
     return hashlib.blake2b(name, digest_size=4).hexdigest()
 
@@ -62,12 +62,12 @@ def _temporary_stem(target: Path) -> str:
 def atomic_path(target: Path) -> Iterator[Path]:
     """Give a temporary name to write to, and move it over the target on success.
 
-    The temporary file lies in the target's folder (made where it is missing), is hidden, keeps
+    The temporary file is in the target's folder (made if it is missing), is hidden, keeps
     the target's suffix, and carries the machine, the process and a random number, so that no
-    two writers meet. A reader sees the old target, none, or the whole new one.
+    two writers meet. A reader sees the old target, no target, or the whole new one.
 
     Args:
-        target: Where the finished file is to stand. An existing file is replaced.
+        target: Path of the finished file. An existing file is replaced.
 
     Yields:
         The path to write to. The body must create it.
@@ -106,7 +106,7 @@ def atomic_path(target: Path) -> Iterator[Path]:
 
 
 def _about(error: OSError, target: Path) -> OSError:
-    """The same error, about the file that was wanted: many a write does not say which."""
+    """The same error, about the file that was wanted: many writes do not say which."""
     number = error.errno or errno.EIO
     return OSError(number, error.strerror or os.strerror(number), os.fspath(target))
 
@@ -121,7 +121,7 @@ def _settle(path: Path) -> None:
     try:
         os.fsync(descriptor)
     except OSError as error:
-        # Some file systems, and descriptors without a right to write, know no such wait.
+        # Some file systems, and descriptors without the right to write, cannot wait.
         if error.errno in STORAGE_ERRORS:
             raise
     finally:
@@ -141,12 +141,12 @@ def _process_lives(pid: int) -> bool:
 def remove_stale(folder: Path, begin: str = "") -> list[Path]:
     """Remove temporary files that killed processes left behind.
 
-    A file goes if its process on this machine no longer lives, or, where it was written by
-    another machine, if it has not changed for a day.
+    A file is removed if its process on this machine no longer lives, or, if another machine
+    wrote it, if it has not changed for a day.
 
     Args:
         folder: The folder to look in; folders below it are left alone.
-        begin: Look only at what was written for targets whose names begin so.
+        begin: Look only at what was written for targets whose names begin with this.
 
     Returns:
         The files removed.
@@ -207,15 +207,15 @@ class Busy(Exception):
 def exclusive(path: Path, *, remove: bool = False) -> Iterator[None]:
     """Hold a lock while the body runs, or fail at once.
 
-    The kernel frees the lock when its holder dies. On a file system that knows no locks,
-    a file that names its process is used; that of a process of this machine that has died is
-    passed over, that of another machine has to be deleted by hand.
+    The kernel frees the lock when its holder dies. On a file system without locks, a file that
+    names its process is used; it is ignored if that process was of this machine and has died, and
+    has to be deleted by hand if it was of another machine.
 
     Args:
-        path: The lock file; its folder is made where it is missing.
-        remove: Whether to remove the file at the end. Of three processes that meet at that
-            moment two may then hold locks, on files of one name: for work that this does not
-            harm.
+        path: The lock file; its folder is made if it is missing.
+        remove: Whether to remove the file at the end. If three processes meet at that
+            moment, two may then hold locks on files of one name: only for work that this does
+            not harm.
 
     Yields:
         Nothing.
@@ -238,7 +238,7 @@ def exclusive(path: Path, *, remove: bool = False) -> Iterator[None]:
         hint = ""
         if isinstance(held, filelock.SoftFileLock):
             hint = f"; if that process has died, delete {held.lock_file}"
-        raise Busy(f"another process works there{hint}") from None
+        raise Busy(f"another process is working there{hint}") from None
     except OSError as error:
         raise _about(error, path) from None
     try:
@@ -251,7 +251,7 @@ def exclusive(path: Path, *, remove: bool = False) -> Iterator[None]:
 
 
 def content_id(path: Path) -> str:
-    """Return a short name for what a file holds, whatever the file is called.
+    """Return a short name for the content of a file, whatever the file is called.
 
     Args:
         path: A readable file.
@@ -310,9 +310,9 @@ def make_once(target: Path, make: Callable[[Path], None]) -> Path:
     """Return a file, making it first if it is not there, once among many processes.
 
     Processes on one folder agree through a lock file beside the target. The kernel frees such
-    a lock when its holder dies, so that no stale lock remains; on a file system that knows no
-    locks a lock file that names its process is used, and one that is not freed in
-    `LOCK_TIMEOUT_SECONDS` is passed over. Locking only saves work: the file is moved into place
+    a lock when its holder dies, so that no stale lock remains; on a file system without locks
+    a lock file that names its process is used, and one that is not freed in
+    `LOCK_TIMEOUT_SECONDS` is ignored. Locking only saves work: the file is moved into place
     whole, so that even two makers at once would do no harm.
 
     Args:
@@ -350,8 +350,8 @@ def lock(target: Path) -> Iterator[bool]:
         target: The file that the lock is for; it need not exist.
 
     Yields:
-        Whether the lock is really held. It is not where the file system knows no locks, or
-        where another process held it for `LOCK_TIMEOUT_SECONDS`.
+        Whether the lock is really held. It is not if the file system has no locks, or if
+        another process held it for `LOCK_TIMEOUT_SECONDS`.
     """
     stem = _temporary_stem(target).removesuffix(f"{_MARK}-")
     path = target.parent / f"{stem}.lock"

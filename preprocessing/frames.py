@@ -3,17 +3,13 @@
 from __future__ import annotations
 
 import io
-from collections.abc import Callable, Collection, Container, Iterable, Iterator, Sequence
-from contextlib import ExitStack
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Generic, TypeVar
 
 from video_reasoning.preprocessing.pictures import rotation_of
-from video_reasoning.preprocessing.video import VideoError, open_video, reported
-
-# Larger files are read from the disk twice.
-_KEPT_BYTES = 256 * 1024 * 1024
+from video_reasoning.preprocessing.video import VideoError, open_video
 
 # Codecs whose packets in MP4 or Matroska are one shown frame each.
 _ONE_PACKET_A_FRAME = ("h264", "hevc", "vp8", "vp9", "av1", "libdav1d", "libvpx-vp9", "mjpeg")
@@ -28,7 +24,7 @@ class NumberedFrames:
     """The frames of a video by their number in display order, from 0.
 
     They are counted without decoding if every packet of the file is one frame with a time of its
-    own, otherwise by decoding. Use it as a context manager.
+    own, otherwise by decoding.
 
     Args:
         path: The video.
@@ -43,57 +39,38 @@ class NumberedFrames:
 
     def __init__(self, path: Path) -> None:
         self.path = path
-        self._stack = ExitStack()
-        self._stream: Any = None
-        self._packets: list[Any] | None = None
+        self.seconds: list[float] = []
         # The time of each frame in display order, if frames can be found by it.
         self._times: list[int] | None = None
-        self.seconds: list[float] = []
-
-    @property
-    def n_frames(self) -> int:
-        """Number of frames."""
-        return len(self.seconds)
-
-    def __enter__(self) -> NumberedFrames:
-        with ExitStack() as stack:
-            container, self._stream = stack.enter_context(open_video(self.path))
-            keep = self.path.stat().st_size <= _KEPT_BYTES
-            packets = []
-            facts = []
-            for packet in container.demux(self._stream):
-                if keep:
-                    packets.append(packet)
-                if packet.size:
-                    sound = not packet.is_corrupt and not packet.is_discard
-                    facts.append((packet.pts, sound, packet.is_keyframe))
-            if keep:
-                self._packets = packets
+        with open_video(path) as (container, stream):
+            facts = [
+                (packet.pts, packet.is_keyframe, packet.is_corrupt or packet.is_discard)
+                for packet in container.demux(stream)
+                if packet.size
+            ]
             times = [time for time, _, _ in facts]
             # The first frame must not depend on others either; if anything is in doubt, frames
             # are counted as they come.
             if (
                 container.format.name.startswith(("mov", "matroska"))
-                and self._stream.codec_context.name in _ONE_PACKET_A_FRAME
+                and stream.codec_context.name in _ONE_PACKET_A_FRAME
                 and facts
                 and None not in times
                 and len(set(times)) == len(times)
                 and times[0] == min(times)
-                and facts[0][2]
-                and all(sound for _, sound, _ in facts)
+                and facts[0][1]
+                and not any(hidden for _, _, hidden in facts)
             ):
                 self._times = sorted(times)
-                unit = float(self._stream.time_base)
+                unit = float(stream.time_base)
                 self.seconds = [(time - times[0]) * unit for time in self._times]
-            else:
-                self.recount()
-            self._stack = stack.pop_all()
-        return self
+        if self._times is None:
+            self.recount()
 
-    def __exit__(self, *_: object) -> None:
-        self._packets = None
-        # Closed without the error of the block, which need not be one of this video.
-        self._stack.close()
+    @property
+    def n_frames(self) -> int:
+        """Number of frames."""
+        return len(self.seconds)
 
     def recount(self) -> None:
         """Count the frames by decoding them, and find them by their number from now on.
@@ -102,8 +79,11 @@ class NumberedFrames:
             VideoError: The video has no frame that can be decoded.
         """
         self._times = None
-        rate = float(self._stream.average_rate or self._stream.guessed_rate or 25)
-        times = [frame.time for frame in self.decode()]
+        times = []
+        with open_video(self.path) as (container, stream):
+            rate = float(stream.average_rate or stream.guessed_rate or 25)
+            for frame in container.decode(stream):
+                times.append(frame.time)
         if not times:
             raise VideoError(f"{self.path} does not contain a frame that can be decoded.")
         self.seconds = [
@@ -129,7 +109,7 @@ class NumberedFrames:
         """
         for _ in range(2):
             wanted = set(choose(self.n_frames))
-            found = {number: make(frame) for number, frame in self._numbered(wanted)}
+            found = {number: make(frame) for number, frame in self._decode(wanted)}
             if len(found) == len(wanted):
                 return found
             self.recount()
@@ -137,42 +117,24 @@ class NumberedFrames:
             f"{self.path} gives another number of frames each time that it is decoded."
         )
 
-    def _numbered(self, wanted: Collection[int]) -> Iterator[tuple[int, Any]]:
-        if self._times is None:
-            yield from (pair for pair in enumerate(self.decode()) if pair[0] in wanted)
-        else:
-            by_time = {self._times[number]: number for number in wanted}
-            for frame in self.decode(by_time):
-                if frame.pts in by_time:
-                    yield by_time[frame.pts], frame
+    def _decode(self, wanted: Collection[int]) -> Iterator[tuple[int, Any]]:
+        """The wanted frames by number; those on which no other depends are left out if possible.
 
-    def decode(self, times: Container[int] | None = None) -> Iterator[Any]:
-        """Yield the frames in display order.
-
-        Args:
-            times: The times of frames that are needed; None for all. Other frames on which no
-                frame depends may be left out, which changes nothing in the rest.
-
-        Yields:
-            PyAV video frames.
+        That changes nothing in the rest.
         """
-        packets: Iterable[Any] | None = self._packets
-        stream = self._stream
-        self._packets = None
-        with ExitStack() as stack:
-            stack.enter_context(reported(self.path))
-            if packets is None:
-                container, stream = stack.enter_context(open_video(self.path))
-                packets = container.demux(stream)
+        by_time = {self._times[number]: number for number in wanted} if self._times else {}
+        with open_video(self.path) as (container, stream):
             context = stream.codec_context
-            skips = False
-            can_skip = times is not None and context.name in _SKIPPING
-            for packet in packets:
-                skip = can_skip and bool(packet.size) and packet.pts not in (times or ())
-                if skip != skips:
+            count = 0
+            for packet in container.demux(stream):
+                if by_time and context.name in _SKIPPING:
+                    skip = packet.size and packet.pts not in by_time
                     context.skip_frame = "NONREF" if skip else "DEFAULT"
-                    skips = skip
-                yield from packet.decode()
+                for frame in packet.decode():
+                    number = by_time.get(frame.pts, -1) if by_time else count
+                    count += 1
+                    if number in wanted:
+                        yield number, frame
 
 
 @dataclass(frozen=True)
@@ -208,15 +170,11 @@ def read_frames(
     Raises:
         VideoError: The video cannot be decoded.
     """
-    with NumberedFrames(path) as video:
-        found = video.read(choose, lambda frame: make(upright(frame)))
-        indices = tuple(choose(video.n_frames))
-        return Frames(
-            video.n_frames,
-            indices,
-            tuple(round(video.seconds[index], 3) for index in indices),
-            tuple(found[index] for index in indices),
-        )
+    video = NumberedFrames(path)
+    found = video.read(choose, lambda frame: make(_upright(frame)))
+    indices = tuple(choose(video.n_frames))
+    seconds = tuple(round(video.seconds[index], 3) for index in indices)
+    return Frames(video.n_frames, indices, seconds, tuple(found[index] for index in indices))
 
 
 def count_frames(path: Path) -> int:
@@ -225,12 +183,11 @@ def count_frames(path: Path) -> int:
     Raises:
         VideoError: The video cannot be read.
     """
-    with NumberedFrames(path) as video:
-        return video.n_frames
+    return NumberedFrames(path).n_frames
 
 
-def upright(frame: Any) -> Any:
-    """Return a frame as a PIL image, turned as a player turns it."""
+def _upright(frame: Any) -> Any:
+    """A frame as a PIL image, turned as a player turns it."""
     rotation = rotation_of(frame)
     image = frame.to_image()
     return image.rotate(rotation, expand=True) if rotation else image

@@ -34,18 +34,6 @@ _ENCODERS = min(
 )
 
 
-def changes_of(frame: Any) -> str:
-    """Return what encoding changes in the pixels of a video, in words.
-
-    Args:
-        frame: The video's first frame.
-
-    Returns:
-        For example `yuv420p10le to yuv420p`, or the empty text if nothing changes.
-    """
-    return ", ".join(Converter(frame, keep_range=True).changes)
-
-
 class Bank:
     """Frames of one video, each encoded once by itself, from which clips are put together.
 
@@ -82,11 +70,6 @@ class Bank:
             self._pending.popleft().result()
         self._pending.append(self._encoders[place].submit(picture))
         return self._count - 1
-
-    @property
-    def changes(self) -> str:
-        """What encoding changed in the pixels; see `changes_of`."""
-        return ", ".join(self._convert.changes) if self._convert else ""
 
     def finish(self) -> None:
         """End encoding; from now on clips can be written."""

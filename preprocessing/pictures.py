@@ -15,8 +15,8 @@ _EXACT = "bicubic+full_chroma_inp+accurate_rnd+bitexact"
 class Converter:
     """Brings frames to upright 8-bit 4:2:0 of an even size.
 
-    Most frames are that already and pass untouched. The others go through filters that give the
-    same result on every processor.
+    Most frames are like that already and pass untouched. The others go through filters that give
+    the same result on every processor.
 
     Args:
         frame: The first frame of the video.
@@ -28,8 +28,8 @@ class Converter:
 
     Attributes:
         size: Width and height of the result.
-        format: Pixel format of the result: `yuv420p`, or `yuvj420p` where that is kept.
-        changes: What has to change in this video, in words; empty where nothing has.
+        format: Pixel format of the result: `yuv420p`, or `yuvj420p` if that is kept.
+        changes: What has to change in this video, in words; empty if nothing does.
     """
 
     def __init__(
@@ -64,7 +64,7 @@ class Converter:
         self._padded = size is None
 
     def __call__(self, frame: Any) -> Any:
-        """Return the frame in the new shape (the frame itself where nothing changes)."""
+        """Return the frame in the new shape (the frame itself if nothing changes)."""
         shape = (frame.width, frame.height, frame.format.name)
         if not self.changes and shape == self._shape:
             return frame
@@ -119,7 +119,7 @@ def rotation_of(frame: Any) -> int:
 
 
 def black_frame(width: int, height: int, pixel_format: str = "yuv420p") -> Any:
-    """Return a black picture: Y = 16 and both colours 128 (limited range).
+    """Return a black picture: Y = 16 and both colors 128 (limited range).
 
     Args:
         width: Width in pixels, even.

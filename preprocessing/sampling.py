@@ -18,15 +18,15 @@ def uniform_indices(n_frames: int, m: int) -> list[int]:
 
     The rule of TVBench (TOMATO, section 5.1): `linspace(0, n_frames - 1, m)` truncated to
     integers, in double precision as NumPy computes it, so that the frames are those of the
-    authors' readers. With m = 1 that is the first frame. A video with fewer than m frames gives
-    m indices all the same: some frames are then shown more than once.
+    authors' readers. With m = 1 that is the first frame. A video with fewer than m frames still
+    gives m indices: some frames are then shown more than once.
 
     Args:
         n_frames: Number of frames of the video, at least 1.
         m: Number of frames wanted, at least 1.
 
     Returns:
-        m indices in 0..n_frames - 1, never falling.
+        m indices in 0..n_frames - 1, in ascending order; equal ones may follow each other.
 
     Raises:
         ValueError: A number is below 1.
@@ -42,7 +42,7 @@ def uniform_indices(n_frames: int, m: int) -> list[int]:
 def shuffled_order(m: int, key: str, seed: int = 0) -> list[int]:
     """Return a random order of m frames that is never the original one.
 
-    Every order but the identity is equally likely. Where some of the frames are equal, an order
+    Every order but the identity is equally likely. If some of the frames are equal, an order
     that is not the identity may still show the same sequence: see `shuffled`.
 
     Args:
@@ -63,7 +63,7 @@ def shuffled_order(m: int, key: str, seed: int = 0) -> list[int]:
 def shuffled(frames: Sequence[Frame], key: str, seed: int = 0) -> list[Frame]:
     """Return the same frames in another order, seen as a sequence.
 
-    The order is that of `shuffled_order(len(frames), key, seed)`; where equal frames make that
+    The order is that of `shuffled_order(len(frames), key, seed)`; if equal frames make that
     order show the original sequence, the next order is drawn until it does not. If all frames
     are equal no other sequence exists and the frames come back as they are.
 
@@ -106,7 +106,7 @@ def _shuffled_order(frames: tuple[Hashable, ...], key: str, seed: int) -> list[i
         return order
     words = _words("order", key, seed)
     while all(frames[new] == frame for new, frame in zip(order, frames, strict=True)):
-        # Fisher-Yates; drawing anew keeps the remaining orders equally likely.
+        # Fisher-Yates; drawing again keeps the remaining orders equally likely.
         for last in range(len(order) - 1, 0, -1):
             other = _below(last + 1, words)
             order[last], order[other] = order[other], order[last]
@@ -114,8 +114,8 @@ def _shuffled_order(frames: tuple[Hashable, ...], key: str, seed: int) -> list[i
 
 
 def _words(purpose: str, key: str, seed: int) -> Iterator[int]:
-    """Yield an endless stream of 64-bit numbers that depends on nothing but the arguments."""
-    # File names that are no valid text reach Python as lone surrogates.
+    """Yield an endless stream of 64-bit numbers that depends only on the arguments."""
+    # File names that are not valid text reach Python as lone surrogates.
     text = f"{purpose}\x00{seed}\x00{key}".encode("utf-8", "surrogatepass")
     root = hashlib.sha256(text)
     counter = 0
@@ -129,7 +129,7 @@ def _words(purpose: str, key: str, seed: int) -> Iterator[int]:
 
 
 def _below(bound: int, words: Iterator[int]) -> int:
-    # A plain remainder would favour small numbers: what lies over the last full multiple of
+    # A plain remainder would favor small numbers: what is above the last full multiple of
     # the bound is drawn again.
     limit = (1 << 64) - (1 << 64) % bound
     return next(word for word in words if word < limit) % bound

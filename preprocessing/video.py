@@ -15,13 +15,15 @@ from typing import Any
 import av
 import av.error
 
+from video_reasoning.preprocessing.pictures import rotation_of
+
 MOST_PIXELS = 8192 * 8192
 """A picture with more is refused: a file of a kilobyte may claim one that fills the memory."""
 
-_DAMAGED = "its data is damaged or cut off, or it is no video"
+_DAMAGED = "its data is damaged or cut off, or it is not a video"
 _FALLBACK_RATE = Fraction(25)
 
-# Only formats that hold their own pictures: playlists (hls, concat, dash) would read other files
+# Only formats that contain their own pictures: playlists (hls, concat, dash) would read other files
 # and a plain text would be drawn as a picture (tty).
 _FORMATS = (
     "mov,mp4,m4a,3gp,3g2,mj2,matroska,webm,avi,mpeg,mpegts,mpegvideo,m4v,h264,hevc,h263,av1,obu,"
@@ -41,9 +43,9 @@ class VideoInfo:
     Attributes:
         width: Width in pixels as displayed, that is after rotation.
         height: Height in pixels as displayed.
-        frames: Number of frames: from `verify` exact, from `probe` what the header says or, if
-            it does not, duration times rate (0 where neither is known).
-        fps: Mean frames per second (25 where the file does not say).
+        frames: Number of frames: exact from `verify`; from `probe` what the header says or, if it
+            does not, duration times rate (0 if neither is known).
+        fps: Mean frames per second (25 if the file does not say).
         duration: Length in seconds of the video stream.
         codec: Name of the codec, e.g. `h264`.
         pixel_format: Name of the pixel format, e.g. `yuv420p`.
@@ -74,16 +76,16 @@ def open_video(path: Path) -> Iterator[tuple[Any, Any]]:
         The container and its first video stream (PyAV objects), decoding set to use threads.
 
     Raises:
-        VideoError: The file is missing, empty, no video, or the body met a fault in its data.
+        VideoError: The file is missing, empty or not a video, or its data has a fault.
     """
     path = Path(path)
     check_file(path)
     with ExitStack() as stack:
         stack.enter_context(reported(path))
-        # An absolute path is never taken for a protocol ("a:b.mp4"), whatever the file's name.
+        # An absolute path is never taken for a protocol ("a:b.mp4"), whatever the file is called.
         container = av.open(
             os.path.abspath(path),  # noqa: PTH100 - keeps links, as the user named them
-            # Not `options`: those go to the streams as well, and a format that tells its streams
+            # Not `options`: those go to the streams as well, and a format that declares its streams
             # only later (FLV) then takes the whole process down.
             container_options={"format_whitelist": _FORMATS},
             metadata_errors="ignore",
@@ -98,14 +100,14 @@ def open_video(path: Path) -> Iterator[tuple[Any, Any]]:
         stream = streams[0]
         # A stream of a codec that this build cannot decode has no codec context.
         if stream.codec_context is None or not stream.codec_context.name:
-            raise VideoError(f"{path} holds video in a codec that cannot be decoded.")
+            raise VideoError(f"{path} contains video in a codec that cannot be decoded.")
         context = stream.codec_context
         if context.width * context.height > MOST_PIXELS:
             raise VideoError(
-                f"{path} is too large: {context.width}x{context.height} pixels, where "
-                f"{MOST_PIXELS:,} are the most."
+                f"{path} is too large: {context.width}x{context.height} pixels; at "
+                f"most {MOST_PIXELS:,} are accepted."
             )
-        # The decoder may find another size than the header tells.
+        # The decoder may find another size than the header gives.
         context.options = {"max_pixels": str(MOST_PIXELS)}
         stream.thread_type = "AUTO"
         yield container, stream
@@ -122,7 +124,7 @@ def reported(path: Path) -> Iterator[None]:
         Nothing.
 
     Raises:
-        VideoError: The body met a fault in the file.
+        VideoError: The body found a fault in the file.
     """
     try:
         yield
@@ -158,20 +160,20 @@ def decode_strictly(path: Path, container: Any, stream: Any) -> Iterator[Any]:
             frames += 1
             yield frame
     if frames == 0:
-        raise VideoError(f"{path} holds no frame that can be decoded.")
+        raise VideoError(f"{path} does not contain a frame that can be decoded.")
     # Only this family of formats lists every packet in its header. An edit list may hide some of
     # them on purpose, as in a video that was trimmed on a telephone: then all must be counted.
     if container.format.name.startswith("mov") and packets < stream.frames:
         packets = max(packets, _count_stored(path, stream.index))
         if packets < stream.frames:
             raise VideoError(
-                f"{path} is truncated: its header promises {stream.frames} frames, {packets} are "
-                "there."
+                f"{path} is truncated: its header promises {stream.frames} frames, but it "
+                f"contains {packets}."
             )
 
 
 def _count_stored(path: Path, index: int) -> int:
-    """The packets that a stream of an MP4 file holds, hidden ones too."""
+    """The number of packets in a stream of an MP4 file, hidden ones too."""
     options = {"format_whitelist": _FORMATS, "ignore_editlist": "1"}
     with (
         reported(path),
@@ -200,7 +202,7 @@ def probe(path: Path) -> VideoInfo:
     with open_video(path) as (container, stream):
         frame = next(container.decode(stream), None)
         if frame is None:
-            raise VideoError(f"{path} holds no frame that can be decoded.")
+            raise VideoError(f"{path} does not contain a frame that can be decoded.")
         return _info(container, stream, frame)
 
 
@@ -256,15 +258,15 @@ def _check_cached(path: str, size: int, mtime_ns: int) -> str:
 
 
 def _check(path: str, size: int, mtime_ns: int) -> str:
-    # A file that is not there may come: that answer is not kept.
+    # A missing file may appear later: that answer is not kept.
     return _check_uncached(path) if size < 0 else _check_cached(path, size, mtime_ns)
 
 
 def check_file(path: Path) -> None:
-    """Refuse what cannot be a video before anything opens it: a pipe would wait for ever.
+    """Refuse what cannot be a video before anything opens it: a pipe would wait forever.
 
     Raises:
-        VideoError: The path is missing, empty, or no regular file.
+        VideoError: The path is missing, empty, or not a regular file.
     """
     try:
         status = path.stat()
@@ -295,7 +297,7 @@ def _info(container: Any, stream: Any, frame: Any) -> VideoInfo:
         duration = container.duration / av.time_base
     else:
         duration = float(stream.frames / fps)
-    rotation = round(getattr(frame, "rotation", 0) or 0) % 360
+    rotation = rotation_of(frame)
     width, height = frame.width, frame.height
     if rotation in (90, 270):
         width, height = height, width
@@ -313,7 +315,7 @@ def _info(container: Any, stream: Any, frame: Any) -> VideoInfo:
 
 
 def _standard(rate: Fraction) -> Fraction:
-    """The usual rate that is meant, where times rounded to milliseconds give one just beside."""
+    """The usual rate that is meant if times rounded to milliseconds give one close to it."""
     for usual in (round(rate) * Fraction(1000, 1001), Fraction(round(rate))):
         if usual and abs(rate / usual - 1) < Fraction(1, 100_000):
             return usual

@@ -140,24 +140,21 @@ class Shower:
     def _videos(self, visuals: list[Any], shape: str, key: str, pick: int | None) -> list[Any]:
         """The visuals with a clip in place of each video, drawn for each by itself."""
         videos = [place for place, visual in enumerate(visuals) if kind_of(visual) == "video"]
-        if self.condition.kind == "handpicked" and len(videos) > 1:
+        condition = self.condition
+        if condition.kind == "handpicked" and len(videos) > 1:
             raise NotShownError(f"it shows {shape}, and a handpicked frame does not say of which")
         shown: list[Any] = list(visuals)
         for number, place in enumerate(videos, 1):
             path, span = _located(visuals[place])
             own = key if number == 1 else f"{key}#{number}"
-            together, clips = self.together, self.clips
             try:
-                shown[place] = clip_for(
-                    path, self.condition, own, clips, pick=pick, span=span, together=together
+                clip = clip_for(
+                    path, condition, own, self.clips, pick=pick, span=span, together=self.together
                 )
             except (VideoError, ValueError, OSError) as error:
                 raise NotShownError(str(error)) from error
-        return [
-            str(visual) if place in videos else visual
-            for place, visual in enumerate(shown)
-            if visual is not None
-        ]
+            shown[place] = clip and str(clip)
+        return [visual for visual in shown if visual is not None]
 
 
 def described(given: Any) -> tuple[str, str]:
@@ -173,10 +170,8 @@ def described(given: Any) -> tuple[str, str]:
     shape = _shape(visuals, kinds)
     if "video" in kinds:
         return shape, str(_located(visuals[kinds.index("video")])[0])
-    pictures = [
-        visual for visual, kind in zip(visuals, kinds, strict=True) if kind in ("image", "frames")
-    ]
-    return shape, _name_of(pictures[0]) if pictures else ""
+    pictures = (visual for visual in visuals if kind_of(visual) in ("image", "frames"))
+    return shape, _name_of(next(pictures, ""))
 
 
 def _name_of(visual: Any) -> str:
@@ -217,12 +212,10 @@ def kind_of(visual: Any) -> Media | None:
         if suffix in _IMAGES:
             return "image"
         return "sound" if suffix in _SOUNDS else "video"
-    shape = getattr(visual, "shape", None)
-    if shape is not None and len(shape) in (3, 4):
-        return "frames" if len(shape) == 4 else "image"
-    if hasattr(visual, "mode") and hasattr(visual, "size"):  # an image of PIL, not imported here
+    dimensions = len(getattr(visual, "shape", None) or ())
+    if dimensions == 3 or (hasattr(visual, "mode") and hasattr(visual, "size")):  # of PIL
         return "image"
-    return None
+    return "frames" if dimensions == 4 else None
 
 
 def _listed(given: Any) -> list[Any]:

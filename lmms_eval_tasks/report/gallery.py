@@ -13,7 +13,7 @@ from typing import Any
 
 from loguru import logger
 
-from video_reasoning.preprocessing.clips import find_clip
+from video_reasoning.preprocessing.clips import clip_for
 from video_reasoning.preprocessing.conditions import Condition, condition_indices
 from video_reasoning.preprocessing.frames import Frames, count_frames, jpeg, read_frames
 from video_reasoning.preprocessing.sampling import uniform_indices
@@ -21,8 +21,6 @@ from video_reasoning.preprocessing.video import VideoError
 from video_reasoning.tasks.registry import our_tasks
 from video_reasoning.tasks.report.tables import RunKey, run_key
 from video_reasoning.tasks.results.items import Item, TaskLog
-
-__all__ = ["Example", "Frame", "Verdict", "examples", "frames_with"]
 
 KINDS = ("right", "wrong", "unparsed", "missing")
 """What an example shows; also the order in which they are shown."""
@@ -122,12 +120,13 @@ def examples(logs: Sequence[TaskLog], n_tasks: int, most: int) -> list[Example]:
         item = verdicts[0].item
         log = next((each for each in logs if item.id in each.questions), logs[0])
         question = log.questions.get(item.id) or {}
+        hypothesis = str(question.get("hypothesis") or "")
         example = Example(
             task=log.task,
             id=item.id,
             condition=item.condition or _condition_of(log),
             question=str(question.get("question") or ""),
-            hypothesis=_hypothesis(question),
+            hypothesis="" if hypothesis in str(question.get("question")) else hypothesis,
             options=list(question.get("options") or []),
             answer=item.target if "gen" not in str(question.get("task")) else "",
             references=list(question.get("references") or []),
@@ -136,11 +135,6 @@ def examples(logs: Sequence[TaskLog], n_tasks: int, most: int) -> list[Example]:
         example.frames, example.caption = _pictures(log, question, example)
         found.append(example)
     return found
-
-
-def _hypothesis(question: Mapping[str, Any]) -> str:
-    text = str(question.get("hypothesis") or "")
-    return "" if text in str(question.get("question")) else text
 
 
 def _kind(log: TaskLog, item: Item) -> str:
@@ -233,7 +227,7 @@ def _condition_frames(
     def shown(n_frames: int) -> list[int]:
         return condition_indices(condition, n_frames, example.id, pick)[:MOST_FRAMES]
 
-    clip = find_clip(path, condition, example.id, clips, pick=pick)
+    clip = clip_for(path, condition, example.id, clips, pick=pick, make=False)
     if clip is None:
         frames = _named(read_frames(path, shown, _thumbnail))
     else:  # what the run made and showed; a single frame is in it twice

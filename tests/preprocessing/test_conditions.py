@@ -14,10 +14,11 @@ import pytest
 from tests.preprocessing.conftest import numbered_frame, read_number, write_video
 from video_reasoning.preprocessing import clips as clips_module
 from video_reasoning.preprocessing import files, frames
-from video_reasoning.preprocessing.clips import Request, clip_for, find_clip, make_conditions
+from video_reasoning.preprocessing.clips import Request, clip_for, make_conditions
 from video_reasoning.preprocessing.conditions import Condition, condition_indices
+from video_reasoning.preprocessing.pictures import Converter
 from video_reasoning.preprocessing.sampling import random_index, shuffled_order, uniform_indices
-from video_reasoning.preprocessing.video import VideoError, verify
+from video_reasoning.preprocessing.video import VideoError, open_video, verify
 
 NAMES = ("ordered16", "shuffled16", "random1", "handpicked1", "last1", "blind")
 
@@ -102,7 +103,6 @@ def test_frames_read_back_bit_for_bit(
     made = make_conditions(source, request_all(), folder)
     for clip in made:
         assert clip.n_frames == len(frames)
-        assert clip.conversion == ""
         if clip.path is None:
             assert clip.condition.name == "blind"
             continue
@@ -208,7 +208,7 @@ def test_a_changed_video_has_another_clip(
     assert source.stat().st_size == status.st_size
     if restart:
         files._content_id.cache_clear()
-    assert find_clip(source, condition, "q", tmp_path / "clips") is None
+    assert clip_for(source, condition, "q", tmp_path / "clips", make=False) is None
 
 
 @pytest.mark.parametrize("spoiled", ["", "12 ", "x" * 200, "\xff"])
@@ -235,10 +235,11 @@ def test_one_decode_makes_all(
     numbered: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     calls = []
-    decode = frames.NumberedFrames.decode
+    decode = frames.NumberedFrames._decode
     monkeypatch.setattr(
-        frames.NumberedFrames, "decode", lambda *args: calls.append(1) or decode(*args)
+        frames.NumberedFrames, "_decode", lambda *args: calls.append(1) or decode(*args)
     )
+    monkeypatch.setattr(frames.NumberedFrames, "recount", None)
     make_conditions(numbered, request_all(), tmp_path)
     assert len(calls) == 1
 
@@ -254,8 +255,7 @@ def test_fewer_frames_than_asked(tmp_path: Path) -> None:
         [(Condition.parse(name), "key", None) for name in ("ordered16", "shuffled16", "random1")],
         tmp_path / "clips",
     )
-    assert ordered.repeated == shuffled.repeated == 11
-    assert one.repeated == 0
+    assert (len(ordered.indices), len(shuffled.indices), len(one.indices)) == (16, 16, 1)
     assert set(ordered.indices) == set(range(5))
     for clip in (ordered, shuffled):
         assert clip.path is not None
@@ -287,9 +287,11 @@ def test_other_sources(
     tmp_path: Path, name: str, options: dict[str, object], conversion: str
 ) -> None:
     source = write_video(tmp_path / name, 40, options={}, **options)  # type: ignore[arg-type]
+    with open_video(source) as (container, stream):
+        first = next(container.decode(stream))
+        assert ", ".join(Converter(first, keep_range=True).changes) == conversion
     clips = make_conditions(source, request_all(), tmp_path / "clips")
     for clip in clips:
-        assert clip.conversion == conversion
         assert clip.n_frames == 40
         if clip.path is None:
             continue
@@ -312,9 +314,9 @@ def test_variable_rate_and_b_frames_are_found_by_time(tmp_path: Path) -> None:
     source = write_video(
         tmp_path / "vfr.mp4", 60, times=times, options={"bf": "3", "b-pyramid": "normal"}
     )
-    with frames.NumberedFrames(source) as video:
-        assert video._times is not None
-        assert video.seconds == pytest.approx([(time - times[0]) / 1000 for time in times])
+    video = frames.NumberedFrames(source)
+    assert video._times is not None
+    assert video.seconds == pytest.approx([(time - times[0]) / 1000 for time in times])
     for clip in make_conditions(source, request_all(), tmp_path / "clips"):
         if clip.path is not None:
             assert {read_number(picture) for picture in luma(clip.path)} == set(clip.indices)
@@ -323,15 +325,14 @@ def test_variable_rate_and_b_frames_are_found_by_time(tmp_path: Path) -> None:
 def test_a_wrong_index_is_corrected(
     numbered: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    enter = frames.NumberedFrames.__enter__
+    begin = frames.NumberedFrames.__init__
 
-    def mistaken(video: frames.NumberedFrames) -> frames.NumberedFrames:
-        enter(video)
+    def mistaken(video: frames.NumberedFrames, path: Path) -> None:
+        begin(video, path)
         video._times = list(range(-1, -121, -1))
         video.seconds = [0.0] * 120
-        return video
 
-    monkeypatch.setattr(frames.NumberedFrames, "__enter__", mistaken)
+    monkeypatch.setattr(frames.NumberedFrames, "__init__", mistaken)
     [clip] = make_conditions(numbered, [(Condition.parse("last1"), "key", None)], tmp_path)
     assert clip.n_frames == 100
     assert clip.indices == (99,)
@@ -402,7 +403,6 @@ def test_rotation_is_carried_out(tmp_path: Path, rotated: Callable[[int], Path])
         source = rotated(angle)
         expected = with_opencv(source)
         [clip] = make_conditions(source, [(Condition.parse("ordered4"), "key", None)], tmp_path)
-        assert f"rotated by {angle}" in clip.conversion
         assert clip.path is not None
         for number, picture in zip(clip.indices, with_opencv(clip.path), strict=True):
             assert picture.shape == expected[number].shape

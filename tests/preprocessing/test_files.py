@@ -167,3 +167,13 @@ def test_remove_stale_spares_the_living(tmp_path: Path) -> None:
         assert remove_stale(tmp_path) == []
         os.utime(other, (0, 0))
         assert remove_stale(tmp_path) == [other]
+
+
+def test_the_package_is_light_and_its_names_are_there() -> None:
+    program = (
+        "import sys, video_reasoning.preprocessing as face, video_reasoning.preprocessing.files\n"
+        "assert not {'av', 'numpy', 'torch'} & set(sys.modules), 'heavy'\n"
+        "assert all(callable(getattr(face, name)) for name in face.__all__)\n"
+        "assert 'torch' not in sys.modules and not hasattr(face, 'nothing')\n"
+    )
+    subprocess.run([sys.executable, "-c", program], check=True)

@@ -19,7 +19,6 @@ from video_reasoning.preprocessing.frames import (
     count_frames,
     jpeg,
     read_frames,
-    upright,
 )
 from video_reasoning.preprocessing.video import VideoError
 
@@ -50,14 +49,13 @@ def test_a_wrong_count_is_corrected_or_refused(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     path = write_video(tmp_path / "a.mp4", 12)
-    with NumberedFrames(path) as video:
-        video._times, video.seconds = list(range(-1, -21, -1)), [0.0] * 20
-        assert set(video.read(lambda n: [n - 1], lambda frame: None)) == {11}
-    with NumberedFrames(path) as video:
-        video._times, video.seconds = None, [0.0] * 20
-        monkeypatch.setattr(video, "recount", lambda: None)
-        with pytest.raises(VideoError, match="another number"):
-            video.read(lambda n: [n - 1], lambda frame: None)
+    video = NumberedFrames(path)
+    video._times, video.seconds = list(range(-1, -21, -1)), [0.0] * 20
+    assert set(video.read(lambda n: [n - 1], lambda frame: None)) == {11}
+    video._times, video.seconds = None, [0.0] * 20
+    monkeypatch.setattr(video, "recount", lambda: None)
+    with pytest.raises(VideoError, match="another number"):
+        video.read(lambda n: [n - 1], lambda frame: None)
 
 
 @pytest.mark.parametrize("function", [count_frames, lambda path: read_frames(path, range, jpeg)])
@@ -87,7 +85,7 @@ def test_a_turn_is_counterclockwise() -> None:
             image.paste((255, 255, 255), (0, 0, 20, 20))  # left half white
             return image
 
-    turned = np.asarray(upright(Turned()).convert("L"))
+    turned = np.asarray(frames._upright(Turned()).convert("L"))
     # Minus 90 degrees counterclockwise: what was left is now on top.
     assert turned.shape == (40, 20)
     assert turned[:20].min() == 255 and turned[20:].max() == 0
@@ -97,9 +95,3 @@ def test_pictures_are_small_jpegs() -> None:
     image = Image.open(io.BytesIO(jpeg(Image.new("RGB", (1920, 1080), (200, 40, 40)))))
     assert image.format == "JPEG" and image.size == (960, 540)
     assert Image.open(io.BytesIO(jpeg(Image.new("RGB", (60, 40))))).size == (60, 40)
-
-
-def test_a_large_file_is_read_twice(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    path = write_video(tmp_path / "a.mp4", 12)
-    monkeypatch.setattr(frames, "_KEPT_BYTES", 0)
-    assert read_frames(path, lambda _: [5], number).pictures == (5,)

@@ -521,7 +521,7 @@ def test_a_folder(videos: Path, tmp_path: Path) -> None:
     assert [record.status for record in records] == ["split"] * 2 + ["discarded"] * 3
     assert [record.reason for record in records[2:]] == [
         "its event time is not annotated",
-        "d broken.mp4 cannot be decoded: its data is damaged or cut off, or it is no video.",
+        "d broken.mp4 cannot be decoded: its data is damaged or cut off, or it is not a video.",
         "no annotator found the event",
     ]
     assert seen == [(number, 5) for number in range(1, 6)]
