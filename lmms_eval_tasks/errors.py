@@ -1,4 +1,6 @@
-"""Errors that a user can mend. Each message says what is wrong, where, and what to do."""
+"""Errors that a user can fix. Each message says what is wrong, where, and what to do."""
+
+__all__ = ["ReleaseError", "StoreError", "UserError"]
 
 
 class UserError(Exception):

@@ -1,13 +1,12 @@
 """Our own tasks, read from their YAMLs without the harness.
 
-The harness needs ten seconds to start. What it would only find out then (that the data of a
-task is not there) is found out here in a fraction of one.
+The harness needs ten seconds to start. Data that a task lacks is reported here in a fraction of
+one.
 """
 
 from __future__ import annotations
 
 import fnmatch
-import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
@@ -17,6 +16,17 @@ from typing import Any
 import yaml
 
 from video_reasoning.tasks import store
+from video_reasoning.tasks.benchmarks import BENCHMARKS
+
+__all__ = [
+    "OurTask",
+    "losses",
+    "missing_data",
+    "our_tasks",
+    "requested",
+    "tasks_path",
+    "without_columns",
+]
 
 _STORE_PREFIX = f"{store.__name__}."
 
@@ -26,22 +36,26 @@ class OurTask:
     """A task or group of ours.
 
     Attributes:
-        name: as given to ``--tasks``.
-        path: its YAML.
-        needs: the benchmarks and splits whose data it reads.
-        selects: value of the ``task`` column that it asks; empty for all.
-        members: for a group, the names of its tasks and groups.
+        name: As given to ``--tasks``.
+        path: Its YAML.
+        needs: The benchmarks and splits whose data it reads.
+        selects: The kind of questions that it asks, one of its benchmark's ``kinds``; empty for
+            all.
+        condition: The frames that it shows of each video, its ``dataset_name``; empty if it shows
+            videos as they are.
+        members: For a group, the names of its tasks and groups.
     """
 
     name: str
     path: Path
     needs: tuple[tuple[str, str], ...]
     selects: str
+    condition: str
     members: tuple[str, ...]
 
 
 def tasks_path() -> Path:
-    """The folder to hand to the harness as ``--include_path``."""
+    """Return the folder to give to the harness as ``--include_path``."""
     return Path(__file__).resolve().parent
 
 
@@ -56,7 +70,7 @@ _Loader.add_constructor(
 
 
 def _load(path: Path) -> dict[str, Any]:
-    """A YAML with the YAMLs that it includes, as the harness reads them."""
+    """Read a YAML with the YAMLs that it includes, as the harness does."""
     with path.open(encoding="utf-8") as file:
         config = yaml.load(file, _Loader) or {}  # a SafeLoader: builds plain values only
     included: dict[str, Any] = {}
@@ -68,42 +82,41 @@ def _load(path: Path) -> dict[str, Any]:
 
 @lru_cache(maxsize=1)
 def our_tasks() -> Mapping[str, OurTask]:
-    """All tasks and groups of ours, by name."""
+    """Return all tasks and groups of ours, by name."""
     found = {}
     for path in sorted(tasks_path().rglob("*.yaml")):
         config = _load(path)
         task = config.get("task")
-        name = config.get("group") if isinstance(task, list) else task
-        if not name:
-            continue  # a base that others include
-        members = tuple(
-            member if isinstance(member, str) else member["task"]
-            for member in (task if isinstance(task, list) else [])
-        )
-        source = str(config.get("dataset_kwargs", ""))
-        needs = []
-        if source.startswith(_STORE_PREFIX):
-            benchmark, _, split = source.removeprefix(_STORE_PREFIX).partition("_")
-            needs.append((benchmark, split))
-        # By convention a process_docs that selects is called like the task's name in the data,
-        # and one that expands every question ends with "_docs".
-        selects = re.sub(r"^.*\.", "", str(config.get("process_docs", "")))
-        selects = "" if selects.endswith("_docs") else selects
-        found[name] = OurTask(name, path, tuple(needs), selects, members)
+        if isinstance(task, list):
+            members = tuple(each if isinstance(each, str) else each["task"] for each in task)
+            found[config["group"]] = OurTask(config["group"], path, (), "", "", members)
+        elif task:  # else a base that others include
+            found[task] = _task(task, path, config)
     return found
 
 
+def _task(name: str, path: Path, config: Mapping[str, Any]) -> OurTask:
+    needs: tuple[tuple[str, str], ...] = ()
+    source, selects = str(config.get("dataset_kwargs", "")), ""
+    if source.startswith(_STORE_PREFIX):
+        benchmark, _, split = source.removeprefix(_STORE_PREFIX).partition("_")
+        needs = ((benchmark, split),)
+        # A process_docs that selects is named like the kind that it keeps.
+        selects = str(config.get("process_docs", "")).rpartition(".")[2]
+        selects = selects if selects in BENCHMARKS[benchmark].kinds else ""
+    return OurTask(name, path, needs, selects, str(config.get("dataset_name") or ""), ())
+
+
 def requested(names: Iterable[str]) -> list[OurTask]:
-    """Those of our tasks that ``--tasks`` names, groups resolved, patterns matched."""
+    """Return those of our tasks that ``--tasks`` names, groups resolved, patterns matched."""
     ours = our_tasks()
     chosen: dict[str, OurTask] = {}
 
     def add(name: str) -> None:
         for match in fnmatch.filter(ours, name):
-            task = ours[match]
             if match not in chosen:
-                chosen[match] = task
-                for member in task.members:
+                chosen[match] = ours[match]
+                for member in ours[match].members:
                     add(member)
 
     for name in names:
@@ -112,30 +125,28 @@ def requested(names: Iterable[str]) -> list[OurTask]:
 
 
 def missing_data(names: Iterable[str]) -> list[str]:
-    """What is missing for the tasks of ours that ``--tasks`` names, a sentence each."""
-    problems: dict[str, None] = {}
-    for task in requested(names):
-        for benchmark, split in task.needs:
-            problem = store.missing_data(benchmark, split)
-            if not problem and task.selects:
-                problem = _nothing_selected(task, benchmark, split)
-            if problem:
-                problems[problem] = None
-    return list(problems)
+    """Say what is missing for the tasks of ours that ``--tasks`` names, a sentence each.
+
+    Raises:
+        StoreError: A manifest cannot be read.
+    """
+    problems = [
+        store.missing_data(benchmark, split) or _nothing_selected(task, benchmark, split)
+        for task in requested(names)
+        for benchmark, split in task.needs
+    ]
+    return [problem for problem in dict.fromkeys(problems) if problem]
 
 
 def _nothing_selected(task: OurTask, benchmark: str, split: str) -> str:
-    from video_reasoning.tasks.blackswan import captions
-
-    manifest = store.read_manifest(benchmark)
-    if manifest is None:
-        return ""  # questions without a manifest: the user's own making
-    summary = manifest.get("splits", {}).get(split, {})
+    # Questions without a manifest are the user's own.
+    if not task.selects or store.read_manifest(benchmark) is None:
+        return ""
+    summary = store.split_summary(benchmark, split)
     counts = summary.get("tasks", {})
-    if task.selects in captions.TASKS:
-        if summary.get("captioned", {}).get(task.selects):
-            return ""
-        return captions.missing_captions(task.selects, task.name)
+    if BENCHMARKS[benchmark].kinds[task.selects]:
+        kept = summary.get("captioned", {}).get(task.selects)
+        return "" if kept else without_columns(benchmark, task.selects, task.name)
     if task.selects in counts or not counts:
         return ""
     return (
@@ -145,11 +156,30 @@ def _nothing_selected(task: OurTask, benchmark: str, split: str) -> str:
     )
 
 
+def without_columns(benchmark: str, kind: str, name: str = "") -> str:
+    """Say in one sentence that no question has the captions that a kind of question needs.
+
+    Args:
+        benchmark: Name of the benchmark.
+        kind: One of its ``kinds``.
+        name: The task's name in the harness, if it is another.
+    """
+    return (
+        f"{name or kind} has no questions: none has captions in the store; write "
+        f"{', '.join(BENCHMARKS[benchmark].kinds[kind])} per question_id into a JSON Lines file "
+        f"and run `video-reasoning prepare {benchmark} --captions FILE` (docs/{benchmark}.md)."
+    )
+
+
 def losses(names: Iterable[str]) -> list[str]:
-    """What ``prepare`` had to leave out of the data of the tasks named, a sentence each."""
+    """Say what ``prepare`` left out of the data of the tasks named, a sentence each.
+
+    Raises:
+        StoreError: A manifest cannot be read.
+    """
     sentences = []
     for benchmark, split in dict.fromkeys(need for task in requested(names) for need in task.needs):
-        summary = (store.read_manifest(benchmark) or {}).get("splits", {}).get(split, {})
+        summary = store.split_summary(benchmark, split)
         missing, skipped = len(summary.get("missing", [])), len(summary.get("skipped", []))
         if missing or skipped:
             sentences.append(

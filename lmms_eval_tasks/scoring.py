@@ -1,9 +1,9 @@
 """From a model's response to the harness's table: what all our tasks share.
 
-``process_results`` of every task returns one flat dictionary. Keys that are metrics of the
-task's YAML go to an aggregation; the others (``id``, ``score``, ``choice``, ``rule``, ``status``,
-``problem``) only go to the sample log, which does not hold the document itself: the id leads to
-its row in ``questions.parquet``.
+``process_results`` of every task returns one flat dictionary. Keys that are metrics of the task
+go to an aggregation; the others (:data:`LOGGED`) only go to the sample log, which does not
+contain the document itself: the id leads to its row in ``questions.parquet``. The metrics are
+listed beside the function that returns them, and the YAML names that list.
 
 An item has one of four states:
 
@@ -11,7 +11,7 @@ An item has one of four states:
 answered    the response names one of the options
 unparsed    it names none: counted as wrong, and in ``unparsed_rate``
 missing     the video could not be shown: left out of every accuracy, and counted
-withheld    the release keeps the answer back: no accuracy, only predictions
+withheld    the release withholds the answer: no accuracy, only predictions
 ==========  =====================================================================
 """
 
@@ -19,11 +19,14 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from copy import deepcopy
+from dataclasses import dataclass
 from typing import Any, Literal
 
 from loguru import logger
 
+from video_reasoning.metrics.accuracy import mean, weighted_mean
 from video_reasoning.metrics.answers import Answer, parse_choice, parse_yes_no
 from video_reasoning.tasks import media, store
 from video_reasoning.tasks.errors import StoreError
@@ -32,9 +35,128 @@ from video_reasoning.tasks.llm import extractor
 Status = Literal["answered", "unparsed", "missing", "withheld"]
 Document = Mapping[str, Any]
 
+LOGGED = frozenset({"id", "status", "choice", "rule", "score", "problem", "prompt"})
+"""Keys of ``process_results`` that only go to the sample log."""
+
+
+# What a YAML names
+
+
+@dataclass(frozen=True)
+class Questions:
+    """A ``process_docs``: which questions a task asks, and how, as columns of its documents.
+
+    Attributes:
+        kinds: Values of the column ``task`` to keep; none for all.
+        filled: Columns that must not be empty, such as captions.
+        otherwise: What to say if no question is left.
+    """
+
+    kinds: tuple[str, ...] = ()
+    filled: tuple[str, ...] = ()
+    otherwise: str = ""
+
+    def __call__(self, dataset: Any) -> Any:
+        """Select the questions of a ``datasets.Dataset``, in order; see :func:`how_asked`.
+
+        Raises:
+            StoreError: No question is left.
+        """
+        if self.kinds:
+            names = ("task", *self.filled)
+            known = set(names) <= set(dataset.column_names)
+            columns = [dataset[name] for name in names] if known else []
+            kept = [
+                row
+                for row, (kind, *texts) in enumerate(zip(*columns, strict=True))
+                if kind in self.kinds and all(texts)
+            ]
+            if not kept:
+                raise StoreError(
+                    self.otherwise
+                    or f"The prepared release has no questions of {', '.join(sorted(self.kinds))}; "
+                    "`video-reasoning doctor` lists what it has."
+                )
+            dataset = dataset.select(kept)
+        return how_asked(dataset)
+
+
+def of_task(*kinds: str) -> Questions:
+    """Return a ``process_docs`` that keeps the questions whose ``task`` is one of those named."""
+    return Questions(kinds)
+
+
+def how_asked(dataset: Any) -> Any:
+    """Add the columns ``split`` and ``condition``, unless a dataset has them.
+
+    ``process_results`` gets nothing but the document and the responses. The condition is the
+    YAML's ``dataset_name``, which the harness passes to ``datasets`` as the configuration's name.
+    """
+    condition = dataset.config_name or "default"
+    for name, value in (
+        ("split", str(dataset.split or "")),
+        ("condition", "" if condition == "default" else condition),
+    ):
+        if value and name not in dataset.column_names:
+            dataset = dataset.add_column(name, [value] * len(dataset))
+    return dataset
+
+
+def named_condition(document: Document, settings: Mapping[str, Any] | None, default: str) -> str:
+    """Return the name of the frames to show: from the YAML's settings, the document, the default.
+
+    Args:
+        document: Its column ``condition`` is read, see :func:`how_asked`.
+        settings: ``lmms_eval_specific_kwargs``; ``condition`` in it wins.
+        default: What the benchmark shows if neither names a condition.
+    """
+    return str((settings or {}).get("condition") or document.get("condition") or default)
+
+
+def metric(
+    name: str, aggregation: Callable[..., Any], *, higher_is_better: bool = True
+) -> dict[str, Any]:
+    """Return an entry of a ``metric_list``."""
+    return {"metric": name, "aggregation": aggregation, "higher_is_better": higher_is_better}
+
+
+def group_metrics(rates: Iterable[str], counts: Iterable[str]) -> list[dict[str, Any]]:
+    """Return a group's ``aggregate_metric_list``: rates weighed by questions, counts added up."""
+    return [
+        *({"metric": name, "aggregation": weighted, "weight_by_size": True} for name in rates),
+        *({"metric": name, "aggregation": total} for name in counts),
+    ]
+
+
+def attributes(module: str, **values: Any) -> Callable[[str], Any]:
+    """Return a module's ``__getattr__`` for what YAMLs name, made again at each access.
+
+    The harness keeps and changes the lists that a YAML gives it.
+
+    Args:
+        module: Name of the module.
+        **values: Attribute -> its value, which is copied, or a function that makes it.
+    """
+
+    def find(name: str) -> Any:
+        if name not in values:
+            raise AttributeError(f"module {module!r} has no attribute {name!r}")
+        value = values[name]
+        return value() if callable(value) else deepcopy(value)
+
+    return find
+
+
+def metadata(benchmark: str, version: float, **more: str) -> dict[str, Any]:
+    """Return a task's ``metadata``: its version, and a digest of the store that it reads."""
+    return {"version": version, **more, "store": store.content_digest(benchmark)}
+
+
+# One response
+
 
 def first_response(results: Sequence[Any]) -> str:
-    """The text of the first response, whatever the harness handed over."""
+    """Return the text of the first response, whatever the harness passes."""
     response = results[0] if results else ""
     if isinstance(response, (list, tuple)):
         response = response[0] if response else ""
@@ -42,10 +164,10 @@ def first_response(results: Sequence[Any]) -> str:
 
 
 def letters(options: Sequence[str]) -> dict[str, str]:
-    """Letter -> option, from A on.
+    """Return letter -> option, from A on.
 
     Raises:
-        ValueError: for more than 26 options.
+        ValueError: There are more than 26 options.
     """
     if len(options) > 26:
         raise ValueError(f"{len(options)} options are more than there are letters")
@@ -55,17 +177,17 @@ def letters(options: Sequence[str]) -> dict[str, str]:
 def judge(
     benchmark: str, document: Document, results: Sequence[Any], *, needs_video: bool = True
 ) -> dict[str, Any]:
-    """Scores one response to a multiple-choice or yes/no question. Never raises.
+    """Score one response to a multiple-choice or yes/no question. Never raises.
 
     Args:
-        benchmark: name of the benchmark, for finding the video.
-        document: a row of ``questions.parquet``; ``options`` empty means yes/no.
-        results: the responses of the harness; the first is scored.
-        needs_video: whether an item is missing if its video is; not so where it was asked blind.
+        benchmark: Name of the benchmark, for finding the video.
+        document: A row of ``questions.parquet``; ``options`` empty means yes/no.
+        results: The responses of the harness; the first is scored.
+        needs_video: Whether an item is missing if its video is; not so if it was asked blind.
 
     Returns:
         ``status``, ``choice`` (a letter, "yes" or "no", or None), ``rule`` (how the answer
-        was found), ``score`` (1.0, 0.0, or None where there is nothing to score) and
+        was found), ``score`` (1.0, 0.0, or None if there is nothing to score) and
         ``problem`` (why a missing item is missing, else the empty text).
     """
     try:
@@ -78,7 +200,7 @@ def judge(
     except Exception as error:  # the harness retries and then drops the whole run otherwise
         logger.error(f"{benchmark} {document.get('id')}: could not be scored: {error!r}")
         reason, answer = "", Answer(None, f"error: {type(error).__name__}")
-    status = _status(reason, answer, document)
+    status = state(reason, parsed=answer.value is not None, known=bool(document.get("answer")))
     score = None
     if status in ("answered", "unparsed") and document.get("answer"):
         score = float(answer.value == document["answer"])
@@ -91,22 +213,28 @@ def judge(
     }
 
 
-def _status(reason: str, answer: Answer, document: Document) -> Status:
-    if reason:
+def state(problem: str, *, parsed: bool, known: bool) -> Status:
+    """Return the state of an item.
+
+    Args:
+        problem: Why its video cannot be shown, or the empty text.
+        parsed: Whether the response says anything.
+        known: Whether the right answer is published.
+    """
+    if problem:
         return "missing"
-    if answer.value is None:
+    if not parsed:
         return "unparsed"
-    return "answered" if document.get("answer") else "withheld"
+    return "answered" if known else "withheld"
 
 
 def common_metrics(
-    benchmark: str, split: str, document: Document, judged: Mapping[str, Any]
+    benchmark: str, document: Document, judged: Mapping[str, Any]
 ) -> dict[str, Any]:
-    """The metrics that every multiple-choice and yes/no task reports beside its accuracy.
+    """Return what every multiple-choice and yes/no task reports beside its accuracy.
 
     Returns:
-        The judged keys for the log, plus ``unparsed_rate``, ``missing_items``, ``skipped_rows``
-        and ``llm_extracted`` for the aggregations below.
+        The judged keys for the log, and an item for each of :data:`COMMON`.
     """
     missing = judged["status"] == "missing"
     rule = str(judged["rule"])
@@ -114,26 +242,33 @@ def common_metrics(
         "id": str(document.get("id")),
         **judged,
         "unparsed_rate": None if missing else float(judged["choice"] is None),
-        "missing_items": {"missing": missing},
-        "skipped_rows": {
-            "benchmark": benchmark,
-            "split": split,
-            "task": str(document.get("task") or ""),
-        },
         "llm_extracted": {
             "extracted": rule.startswith(extractor.FOUND),
             "failed": rule.removeprefix(extractor.FAILED)
             if rule.startswith(extractor.FAILED)
             else "",
         },
+        **counted(benchmark, document, missing),
+    }
+
+
+def counted(benchmark: str, document: Document, missing: bool) -> dict[str, Any]:
+    """Return an item for each of :data:`COUNTS`."""
+    return {
+        "missing_items": {"missing": missing},
+        "skipped_rows": {
+            "benchmark": benchmark,
+            "split": str(document.get("split") or ""),
+            "task": str(document.get("task") or ""),
+        },
     }
 
 
 def scored(document: Document, judged: Mapping[str, Any], **groups: str) -> dict[str, Any]:
-    """What an accuracy's aggregation needs of one item.
+    """Return what an accuracy's aggregation needs of one item.
 
-    ``score`` is absent where there is nothing to score, so that the harness's own standard
-    errors rest on the same items as the accuracy; ``video`` is the cluster for them.
+    ``score`` is absent if there is nothing to score, so that the harness's own standard errors
+    rest on the same items as the accuracy; ``video`` is the cluster for them.
     """
     item = {"id": str(document.get("id")), "video": str(document.get("video")), **groups}
     if judged["score"] is not None:
@@ -148,55 +283,74 @@ Without a ``score`` the item is in neither the metric nor the harness's standard
 """
 
 
-def unscored(item: Mapping[str, Any]) -> dict[str, Any]:
-    """An item for a metric that is no mean over items: ``correct`` in the place of ``score``.
+def belonging(item: Mapping[str, Any], belongs: Mapping[str, bool]) -> dict[str, Any]:
+    """Return the item for each breakdown that it belongs to, ``acc_<name>``, and none for others.
 
-    The harness computes standard errors from ``score``; those of a mean over items would stand
+    Args:
+        item: As :func:`scored` gives it.
+        belongs: Name of the breakdown -> whether the item counts in it.
+    """
+    return {f"acc_{name}": item if its else NOT_COUNTED for name, its in belongs.items()}
+
+
+def unscored(item: Mapping[str, Any]) -> dict[str, Any]:
+    """Return an item for a metric that is not a mean over items: ``correct`` for ``score``.
+
+    The harness computes standard errors from ``score``; those of a mean over items would appear
     beside a ratio or a paired accuracy and be wrong.
     """
     return {("correct" if key == "score" else key): value for key, value in item.items()}
 
 
+# Aggregations
+
+
+def defined(value: float) -> float | None:
+    """Return None for NaN: the harness's table then says N/A."""
+    return None if math.isnan(value) else value
+
+
 def accuracy(items: Iterable[Mapping[str, Any]]) -> float | None:
-    """Share of correct items, 0..1, over those that have a score; None where none has."""
-    return _mean(item["score"] for item in items if "score" in item)
+    """Share of correct items, 0..1, over those that have a score; None if none has."""
+    return defined(mean(item.get("score") for item in items))
 
 
 def unparsed_rate(items: Iterable[float | None]) -> float | None:
     """Share of responses that name no option, 0..1, over the items that were asked."""
-    return _mean(item for item in items if item is not None)
+    return defined(mean(items))
 
 
 def missing_items(items: Iterable[Mapping[str, bool]]) -> int:
-    """How many items had no video that could be shown."""
+    """Count the items without a video that could be shown."""
     return sum(item["missing"] for item in items)
 
 
 def skipped_rows(items: Sequence[Mapping[str, str]]) -> int | None:
-    """How many rows of the release ``prepare`` could not read, for the tasks at hand.
+    """Count the rows of the release that ``prepare`` could not read, for the tasks at hand.
 
-    Rows of which even the task could not be read count for every task of their split. None
-    where the store's manifest cannot be read.
+    A row whose task could not be read counts for every task of its split. None if the store's
+    manifest cannot be read, or the documents do not say their split.
     """
     wanted: dict[tuple[str, str], set[str]] = {}
     for item in items:
         wanted.setdefault((item["benchmark"], item["split"]), {""}).add(item["task"])
-    total = 0
-    for (benchmark, split), tasks in wanted.items():
-        try:
-            manifest = store.read_manifest(benchmark) or {}
-        except StoreError as error:
-            logger.error(str(error))
-            return None
-        rows = manifest.get("splits", {}).get(split, {}).get("skipped", [])
-        total += sum(row.get("task", "") in tasks for row in rows)
-    return total
+    if any(not split for _, split in wanted):
+        return None
+    try:
+        return sum(
+            row.get("task", "") in tasks
+            for (benchmark, split), tasks in wanted.items()
+            for row in store.split_summary(benchmark, split).get("skipped", [])
+        )
+    except StoreError as error:
+        logger.error(str(error))
+        return None
 
 
 def llm_extracted(items: Sequence[Mapping[str, Any]]) -> int:
-    """How many answers a language model read (see :mod:`video_reasoning.tasks.llm.extractor`).
+    """Count the answers that a language model read: :mod:`video_reasoning.tasks.llm.extractor`.
 
-    Requests that had no reply are no answers; one line in the log counts them by reason.
+    Requests without a reply are not answers; one line in the log counts them by reason.
     """
     failed = Counter(str(item["failed"]) for item in items if item["failed"])
     if failed:
@@ -209,32 +363,38 @@ def llm_extracted(items: Sequence[Mapping[str, Any]]) -> int:
 
 
 def withheld_items(items: Iterable[Mapping[str, bool]]) -> int:
-    """How many questions have no published answer to be held against."""
+    """Count the questions without a published answer."""
     return sum(item["withheld"] for item in items)
 
 
-def _mean(values: Iterable[float]) -> float | None:
-    numbers = [value for value in values if not math.isnan(value)]
-    return math.fsum(numbers) / len(numbers) if numbers else None
-
-
 def total(metrics: Sequence[float | None], sizes: Sequence[int], weight_by_size: bool) -> float:
-    """A group's count: the sum of its tasks' counts. For a group's ``aggregation``."""
+    """Return a group's count: the sum of its tasks' counts. For a group's ``aggregation``."""
     del sizes, weight_by_size
-    return math.fsum(metric for metric in metrics if metric is not None)
+    return float(sum(metric for metric in metrics if metric is not None))
 
 
 def weighted(
     metrics: Sequence[float | None], sizes: Sequence[int], weight_by_size: bool
 ) -> float | None:
-    """A group's rate: the mean over its tasks that have one, weighed by their documents.
+    """Return a group's rate: the mean over its tasks that have one, weighed by their documents.
 
     The harness's own "mean" fails on a task that has nothing to average.
     """
-    known = [
-        (metric, size if weight_by_size else 1)
-        for metric, size in zip(metrics, sizes, strict=True)
-        if metric is not None
-    ]
-    weight = sum(size for _, size in known)
-    return math.fsum(metric * size for metric, size in known) / weight if weight else None
+    return defined(weighted_mean(metrics, sizes if weight_by_size else [1] * len(sizes)))
+
+
+COUNTS = (
+    metric("missing_items", missing_items, higher_is_better=False),
+    metric("skipped_rows", skipped_rows, higher_is_better=False),
+)
+"""Metrics that every task has."""
+
+COMMON = (
+    metric("unparsed_rate", unparsed_rate, higher_is_better=False),
+    metric("llm_extracted", llm_extracted, higher_is_better=False),
+    *COUNTS,
+)
+"""Metrics of every multiple-choice and yes/no task; see :func:`common_metrics`."""
+
+WITHHELD = metric("withheld_items", withheld_items, higher_is_better=False)
+"""For benchmarks that withhold the answers of a split."""

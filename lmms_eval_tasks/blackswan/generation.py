@@ -16,8 +16,9 @@ from typing import Any
 from loguru import logger
 
 from video_reasoning.metrics import generation
+from video_reasoning.metrics.accuracy import mean
 from video_reasoning.tasks import media, scoring
-from video_reasoning.tasks.blackswan import BENCHMARK, clips_problem
+from video_reasoning.tasks.blackswan.tasks import BENCHMARK, clips_problem
 from video_reasoning.tasks.llm import text_scorers
 from video_reasoning.tasks.llm.text_scorers import Kind
 
@@ -33,7 +34,7 @@ RULES: Mapping[Kind, Callable[[Any], float]] = {
 
 
 def responses_of(results: Results) -> list[str]:
-    """All responses to a question, stripped, whatever nesting the harness handed over."""
+    """Return all responses to a question, stripped, however deep the harness nests them."""
     flat: list[str] = []
     for result in results:
         if isinstance(result, (list, tuple)):
@@ -43,62 +44,47 @@ def responses_of(results: Results) -> list[str]:
     return flat
 
 
-def _processor(split: str, *, clips: bool = False) -> Callable[[Document, Results], dict[str, Any]]:
-    """A ``process_results`` for one split; ``clips`` where two clips were shown."""
-
-    def process_results(doc: Document, results: Results) -> dict[str, Any]:
-        problem = clips_problem(doc) if clips else media.problem(BENCHMARK, doc)
-        responses = responses_of(results)
-        references = [str(reference) for reference in doc.get("references") or []]
-        status = _status(problem, responses, references)
-        scored = status in ("answered", "unparsed") and bool(references)
-        base = {"id": str(doc["id"]), "video": str(doc["video"])}
-        pairs = {
-            "responses": responses if scored else [],
-            "references": references if scored else [],
-        }
-        return {
-            "id": base["id"],
-            "status": status,
-            "problem": problem,
-            "clip_score": {**base, **pairs},
-            "llm_match": {**base, **pairs},
-            "bleu": {**base, **_score(generation.bleu, pairs)},
-            "rouge_l": {**base, **_score(generation.rouge_l, pairs)},
-            "dropped_pairs": pairs,
-            "distinct_responses": None if problem else len(set(responses)),
-            "unparsed_rate": None if problem else _empty_share(responses),
-            "missing_items": {"missing": bool(problem)},
-            "skipped_rows": {"benchmark": BENCHMARK, "split": split, "task": str(doc["task"])},
-            "withheld_items": {"withheld": not references},
-        }
-
-    return process_results
+def process_results(doc: Document, results: Results) -> dict[str, Any]:
+    """Score the responses to one question."""
+    return _process_results(doc, results, media.problem(BENCHMARK, doc))
 
 
-process_results_validation = _processor("validation")
-process_results_test = _processor("test")
-process_clips_results_validation = _processor("validation", clips=True)
-process_clips_results_test = _processor("test", clips=True)
+def process_clips_results(doc: Document, results: Results) -> dict[str, Any]:
+    """Score the responses to one question that was shown as two clips."""
+    return _process_results(doc, results, clips_problem(doc))
 
 
-def _status(problem: str, responses: Sequence[str], references: Sequence[str]) -> scoring.Status:
-    if problem:
-        return "missing"
-    if not any(responses):
-        return "unparsed"
-    return "answered" if references else "withheld"
-
-
-def _empty_share(responses: Sequence[str]) -> float:
-    """Share of the responses that are empty, 0..1."""
-    return sum(not response for response in responses) / len(responses) if responses else 1.0
+def _process_results(doc: Document, results: Results, problem: str) -> dict[str, Any]:
+    responses = responses_of(results)
+    references = [str(reference) for reference in doc.get("references") or []]
+    status = scoring.state(problem, parsed=any(responses), known=bool(references))
+    scored = bool(references) and not problem
+    base = {"id": str(doc["id"]), "video": str(doc["video"])}
+    pairs = {
+        "responses": responses if scored else [],
+        "references": references if scored else [],
+    }
+    empty = mean(not response for response in responses) if responses else 1.0
+    return {
+        "id": base["id"],
+        "status": status,
+        "problem": problem,
+        "clip_score": {**base, **pairs},
+        "llm_match": {**base, **pairs},
+        "bleu": {**base, **_score(generation.bleu, pairs)},
+        "rouge_l": {**base, **_score(generation.rouge_l, pairs)},
+        "dropped_pairs": pairs,
+        "distinct_responses": None if problem else len(set(responses)),
+        "unparsed_rate": None if problem else empty,
+        "withheld_items": {"withheld": not references},
+        **scoring.counted(BENCHMARK, doc, bool(problem)),
+    }
 
 
 def _score(
     metric: Callable[[Sequence[str], Sequence[str]], float], pairs: Mapping[str, Sequence[str]]
 ) -> dict[str, float]:
-    """``score`` of a question, absent where there is nothing to score. Never raises."""
+    """Return the ``score`` of a question; empty if there is nothing to score. Never raises."""
     if not pairs["responses"] or not pairs["references"]:
         return {}
     try:
@@ -112,42 +98,35 @@ def _score(
 # Aggregations. The harness's standard errors rest on the `score` of the items.
 
 
-def bleu(items: Items) -> float | None:
-    """BLEU, 0..1: per response the best over references, mean over responses, then questions.
+def mean_score(items: Items) -> float | None:
+    """Return BLEU or ROUGE-L, 0..1: a question's score, mean over questions.
 
-    Table 10 prints it times 100.
+    A question's score is, per response, the best over its references, mean over its responses.
+    Table 10 prints both times 100. None if no question has a score.
     """
-    return _mean(items)
-
-
-def rouge_l(items: Items) -> float | None:
-    """ROUGE-L, 0..1: per response the best over references, mean over responses, then questions.
-
-    Table 10 prints it times 100.
-    """
-    return _mean(items)
+    return scoring.accuracy(items)
 
 
 def clip_score(items: Items) -> float | None:
-    """CLIP score, -1..1: cosine, maximum over a question's pairs, mean over questions.
+    """Return the CLIP score, -1..1: cosine, maximum over a question's pairs, mean over questions.
 
-    The quantity of tables 3 to 5 and 15. None (N/A in the table) where the model cannot be
-    loaded, or no question has references.
+    The quantity of tables 3 to 5 and 15. None (N/A in the table) if the model cannot be loaded,
+    or no question has references.
     """
     return _by_model("clip_score", items)
 
 
 def llm_match(items: Items) -> float | None:
-    """LLM-Match, 1..5: the judge's mean over a question's pairs, mean over questions.
+    """Return LLM-Match, 1..5: the judge's mean over a question's pairs, mean over questions.
 
-    The quantity of tables 3 to 5 and 15. A pair that the judge gave no score is left out, and
-    counted in ``dropped_pairs``. None (N/A) where no judge is set up or it cannot be used.
+    The quantity of tables 3 to 5 and 15. A pair without a score from the judge is left out, and
+    counted in ``dropped_pairs``. None (N/A) if no judge is set up or it cannot be used.
     """
     return _by_model("llm_match", items)
 
 
 def dropped_pairs(items: Sequence[Mapping[str, Sequence[str]]]) -> int | None:
-    """How many (response, reference) pairs the judge gave no score; None without a judge."""
+    """Count the (response, reference) pairs without a score of the judge; None without a judge."""
     questions = text_scorers.as_questions(
         [(item["responses"], item["references"]) for item in items if item["references"]]
     )
@@ -158,13 +137,12 @@ def dropped_pairs(items: Sequence[Mapping[str, Sequence[str]]]) -> int | None:
 
 
 def distinct_responses(items: Sequence[int | None]) -> float | None:
-    """Different responses per question, mean; 1 of 3 where a model does not sample."""
-    counts = [count for count in items if count is not None]
-    return sum(counts) / len(counts) if counts else None
+    """Return the different responses per question, mean; 1 of 3 if a model does not sample."""
+    return scoring.defined(mean(items))
 
 
 def _by_model(kind: Kind, items: Items) -> float | None:
-    """Scores the items with a model, in one go, and writes each one's ``score`` into it."""
+    """Score the items with a model, in one go, and write each one's ``score`` into it."""
     scored = [item for item in items if item["references"]]
     if not scored:
         return None
@@ -178,10 +156,20 @@ def _by_model(kind: Kind, items: Items) -> float | None:
         value = RULES[kind](matrix)
         if not math.isnan(value):
             item["score"] = value
-    return _mean(scored)
+    return mean_score(scored)
 
 
-def _mean(items: Items) -> float | None:
-    """Mean over questions, each with the same weight; None where none has a score."""
-    found = generation.mean_over_questions(item.get("score", math.nan) for item in items)
-    return found.value if found.n else None
+__getattr__ = scoring.attributes(
+    __name__,
+    METRICS=[
+        scoring.metric("clip_score", clip_score),
+        scoring.metric("llm_match", llm_match),
+        scoring.metric("bleu", mean_score),
+        scoring.metric("rouge_l", mean_score),
+        scoring.metric("dropped_pairs", dropped_pairs, higher_is_better=False),
+        scoring.metric("distinct_responses", distinct_responses),
+        scoring.metric("unparsed_rate", scoring.unparsed_rate, higher_is_better=False),
+        *scoring.COUNTS,
+        scoring.WITHHELD,
+    ],
+)

@@ -7,7 +7,7 @@ prompt: :data:`STEP_BY_STEP` is our own wording.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from video_reasoning.tasks import scoring
@@ -40,10 +40,10 @@ CAPTIONED_MCQ = (
 )
 
 BEGINNING = "Here is the beginning of the video:"
-"""Stands before V_pre where a model is shown two clips."""
+"""Precedes V_pre if a model is shown two clips."""
 
 END = "Here is the end of the video:"
-"""Stands before V_post where a model is shown two clips."""
+"""Precedes V_post if a model is shown two clips."""
 
 STEP_BY_STEP = (
     "Reason step by step before you choose: say what the video shows, then hold each description "
@@ -53,60 +53,52 @@ STEP_BY_STEP = (
 
 
 def listed_options(doc: Document) -> str:
-    """The options as the prompts list them: ``A. <Option A> B. <Option B> C. <Option C>``."""
+    """Return the options as the prompts list them: ``A. <Option A> B. <Option B> C. <Option C>``."""
     return " ".join(f"{letter}. {text}" for letter, text in scoring.letters(doc["options"]).items())
 
 
-def forecaster_gen(doc: Document) -> str:
-    """The prompt of Forecaster-Gen, the same for every video."""
-    del doc
-    return FORECASTER_GEN
+def _same(prompt: str) -> Callable[[Document], str]:
+    """Return a ``doc_to_text`` with one prompt for every video."""
+    return lambda doc: prompt
 
 
-def detective_gen(doc: Document) -> str:
-    """The prompt of Detective-Gen, the same for every video."""
-    del doc
-    return DETECTIVE_GEN
-
-
-def reporter_gen(doc: Document) -> str:
-    """The prompt of Reporter-Gen, the same for every video."""
-    del doc
-    return REPORTER_GEN
+forecaster_gen = _same(FORECASTER_GEN)
+detective_gen = _same(DETECTIVE_GEN)
+reporter_gen = _same(REPORTER_GEN)
 
 
 def detective_mcq(doc: Document) -> str:
-    """The prompt of Detective-MCQ."""
+    """Return the prompt of Detective-MCQ."""
     return DETECTIVE_MCQ.format(options=listed_options(doc))
 
 
 def reporter_mcq(doc: Document) -> str:
-    """The prompt of Reporter-MCQ."""
+    """Return the prompt of Reporter-MCQ."""
     return REPORTER_MCQ.format(options=listed_options(doc))
 
 
 def yes_no(doc: Document) -> str:
-    """The prompt of Detective-Y/N and Reporter-Y/N."""
+    """Return the prompt of Detective-Y/N and Reporter-Y/N."""
     return YES_NO.format(hypothesis=doc["hypothesis"])
 
 
 def detective_mcq_cot(doc: Document) -> str:
-    """The prompt of Detective-MCQ, and a request for reasoning first."""
+    """Return the prompt of Detective-MCQ, and a request for reasoning first."""
     return f"{detective_mcq(doc)}\n{STEP_BY_STEP}"
 
 
 def reporter_mcq_cot(doc: Document) -> str:
-    """The prompt of Reporter-MCQ, and a request for reasoning first."""
+    """Return the prompt of Reporter-MCQ, and a request for reasoning first."""
     return f"{reporter_mcq(doc)}\n{STEP_BY_STEP}"
 
 
 def perception(doc: Document) -> str:
-    """Detective-MCQ with captions of both ends of the video in front (appendix H.1)."""
+    """Return Detective-MCQ with captions of both ends of the video first (appendix H.1)."""
     return f"{_perceived(doc)}\n{CAPTIONED_MCQ.format(options=listed_options(doc))}"
 
 
 def perception_comprehension(doc: Document) -> str:
-    """As :func:`perception`, with how the two ends differ (appendix H.1)."""
+    """Return what :func:`perception` does, with how the two ends differ (appendix H.1)."""
     differs = COMPREHENSION.format(pc_comp=_clause(doc["pc_comp"]))
     return f"{_perceived(doc)} {differs}\n{CAPTIONED_MCQ.format(options=listed_options(doc))}"
 
@@ -118,29 +110,19 @@ def _perceived(doc: Document) -> str:
 
 
 def _clause(caption: str) -> str:
-    """A caption without the full stop that the prompt itself sets."""
+    """Return a caption without the full stop that the prompt itself sets."""
     return caption.strip().rstrip(".")
 
 
-# Where two clips are shown, a chat model gets them between the sentences (doc_to_messages); what
-# follows is the same text in one piece, which the harness builds for every task and logs.
+def _two_clips(question: Callable[[Document], str]) -> Callable[[Document], str]:
+    """Return a ``doc_to_text`` with the sentences that precede each of the two clips.
+
+    A chat model gets the clips between the sentences (``doc_to_messages``); this is the same text
+    in one piece, which the harness builds for every task and logs.
+    """
+    return lambda doc: f"{BEGINNING}\n{END}\n{question(doc)}"
 
 
-def two_clips(question: str) -> str:
-    """A question with the sentences that stand before each of the two clips."""
-    return f"{BEGINNING}\n{END}\n{question}"
-
-
-def detective_gen_clips(doc: Document) -> str:
-    """The text of Detective-Gen with two clips."""
-    return two_clips(detective_gen(doc))
-
-
-def detective_mcq_clips(doc: Document) -> str:
-    """The text of Detective-MCQ with two clips."""
-    return two_clips(detective_mcq(doc))
-
-
-def detective_yn_clips(doc: Document) -> str:
-    """The text of Detective-Y/N with two clips."""
-    return two_clips(yes_no(doc))
+detective_gen_clips = _two_clips(detective_gen)
+detective_mcq_clips = _two_clips(detective_mcq)
+detective_yn_clips = _two_clips(yes_no)

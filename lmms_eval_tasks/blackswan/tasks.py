@@ -9,15 +9,17 @@ Every function is stateless: the harness scores documents in four threads.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import partial
 from typing import Any
 
 from loguru import logger
 
-from video_reasoning.tasks import media, scoring, store
-from video_reasoning.tasks.blackswan import captions, prompts
+from video_reasoning.tasks import media, registry, scoring, store
+from video_reasoning.tasks.benchmarks import BENCHMARKS
+from video_reasoning.tasks.blackswan import prompts
 from video_reasoning.tasks.errors import StoreError, UserError
-from video_reasoning.tasks.selection import of_task
+from video_reasoning.tasks.scoring import Questions, of_task
 
 BENCHMARK = "blackswan"
 
@@ -29,22 +31,22 @@ Results = Sequence[Any]
 
 
 class ClipsError(UserError):
-    """A task with two clips was given to a model that cannot be told which is which."""
+    """A task with two clips was given to a model that cannot know which is which."""
 
 
 # What is shown
 
 
 def doc_to_visual(doc: Document) -> list[str]:
-    """One video: V_pre alone, V_pre + black + V_post, or all three parts, as the task has it."""
+    """Show one video: V_pre alone, V_pre + black + V_post, or all three parts, by the task."""
     return media.show(BENCHMARK, doc)
 
 
 def no_visual_for_simple_models(doc: Document) -> list[str]:
-    """Refuses: a model without chat messages would see two clips and not which is which.
+    """Refuse: a model without chat messages would see two clips and not which is which.
 
     Raises:
-        ClipsError: always.
+        ClipsError: Always.
     """
     raise ClipsError(
         f"{doc.get('id')}: the _clips tasks show two videos with a sentence before each, which "
@@ -54,22 +56,22 @@ def no_visual_for_simple_models(doc: Document) -> list[str]:
 
 
 def detective_gen_messages(doc: Document) -> list[dict[str, Any]]:
-    """Two clips and the question of Detective-Gen, for chat models."""
+    """Return two clips and the question of Detective-Gen, for chat models."""
     return _messages(doc, prompts.detective_gen(doc))
 
 
 def detective_mcq_messages(doc: Document) -> list[dict[str, Any]]:
-    """Two clips and the question of Detective-MCQ, for chat models."""
+    """Return two clips and the question of Detective-MCQ, for chat models."""
     return _messages(doc, prompts.detective_mcq(doc))
 
 
 def detective_yn_messages(doc: Document) -> list[dict[str, Any]]:
-    """Two clips and the question of Detective-Y/N, for chat models."""
+    """Return two clips and the question of Detective-Y/N, for chat models."""
     return _messages(doc, prompts.yes_no(doc))
 
 
 def _messages(doc: Document, question: str) -> list[dict[str, Any]]:
-    """V_pre and V_post as two clips, each after its sentence, then the question (appendix E)."""
+    """Return V_pre and V_post as two clips, each after its sentence, then the question (app. E)."""
     problem = clips_problem(doc)
     clips = [
         media.show(BENCHMARK, {**doc, "video": doc[column], "problem": problem})[0]
@@ -84,7 +86,7 @@ def _messages(doc: Document, question: str) -> list[dict[str, Any]]:
 
 
 def clips_problem(doc: Document) -> str:
-    """Why one of a Detective's two clips cannot be shown, or the empty text."""
+    """Say why one of a Detective's two clips cannot be shown, or return the empty text."""
     for column in ("video_before", "video_after"):
         reason = media.problem(BENCHMARK, {**doc, "video": doc.get(column)})
         if reason:
@@ -96,78 +98,96 @@ def clips_problem(doc: Document) -> str:
 
 
 def doc_to_target(doc: Document) -> str:
-    """The right option's letter, "yes" or "no"; empty where it is withheld or there is none."""
+    """Return the right option's letter, "yes" or "no"; empty if it is withheld or absent."""
     return str(doc["answer"])
 
 
-def _processor(
-    split: str, *, clips: bool = False, captioned: bool = False
-) -> Callable[[Document, Results], dict[str, Any]]:
-    """A ``process_results`` for one split.
-
-    Args:
-        split: "validation" or "test".
-        clips: whether the two clips were shown instead of the joined one.
-        captioned: whether the task asks only the questions that have captions.
-    """
-
-    def process_results(doc: Document, results: Results) -> dict[str, Any]:
-        if clips:
-            doc = {**doc, "video": doc["video_before"], "problem": clips_problem(doc)}
-        judged = scoring.judge(BENCHMARK, doc, results)
-        item = scoring.scored(doc, judged, difficulty=str(doc["difficulty"]))
-        logged = {
-            **scoring.common_metrics(BENCHMARK, split, doc, judged),
-            "accuracy": item,
-            **{
-                f"acc_{name}": item if doc["difficulty"] == name else scoring.NOT_COUNTED
-                for name in DIFFICULTIES
-            },
-            "withheld_items": {"withheld": not doc["answer"]},
-        }
-        if captioned:
-            logged["captionless_items"] = {"split": split}
-        return logged
-
-    return process_results
+def process_results(doc: Document, results: Results) -> dict[str, Any]:
+    """Score one question; see :mod:`video_reasoning.tasks.scoring`."""
+    judged = scoring.judge(BENCHMARK, doc, results)
+    item = scoring.scored(doc, judged, difficulty=str(doc["difficulty"]))
+    return {
+        **scoring.common_metrics(BENCHMARK, doc, judged),
+        "accuracy": item,
+        **scoring.belonging(item, {name: doc["difficulty"] == name for name in DIFFICULTIES}),
+        "withheld_items": {"withheld": not doc["answer"]},
+    }
 
 
-process_results_validation = _processor("validation")
-process_results_test = _processor("test")
-process_clips_results_validation = _processor("validation", clips=True)
-process_clips_results_test = _processor("test", clips=True)
-process_captioned_results_validation = _processor("validation", captioned=True)
-process_captioned_results_test = _processor("test", captioned=True)
+def process_clips_results(doc: Document, results: Results) -> dict[str, Any]:
+    """Score one question whose two clips were shown instead of the joined one."""
+    return process_results(
+        {**doc, "video": doc["video_before"], "problem": clips_problem(doc)}, results
+    )
 
 
-def captionless_perception(items: Sequence[Mapping[str, str]]) -> int | None:
-    """How many Detective-MCQ questions were left out for want of captions of both ends."""
-    return _captionless(items, "detective_mcq_perception")
+def process_captioned_results(doc: Document, results: Results) -> dict[str, Any]:
+    """Score one question of a task that asks only the questions that have captions."""
+    captionless = {"split": str(doc.get("split") or "")}
+    return {**process_results(doc, results), "captionless_items": captionless}
 
 
-def captionless_comprehension(items: Sequence[Mapping[str, str]]) -> int | None:
-    """As :func:`captionless_perception`, for want of any of the three captions."""
-    return _captionless(items, "detective_mcq_perception_comprehension")
+def _captionless(kind: str) -> Callable[[Iterable[Mapping[str, str]]], int | None]:
+    """Return an aggregation that counts the Detective-MCQ questions without captions."""
+
+    def captionless_items(items: Iterable[Mapping[str, str]]) -> int | None:
+        count = 0
+        for split in {item["split"] for item in items}:
+            try:
+                summary = store.split_summary(BENCHMARK, split)
+            except StoreError as error:
+                logger.error(str(error))
+                return None
+            asked = summary.get("captioned", {}).get(kind)
+            if asked is None:
+                return None
+            count += int(summary["tasks"].get("detective_mcq", 0)) - int(asked)
+        return count
+
+    return captionless_items
 
 
-def _captionless(items: Sequence[Mapping[str, str]], task: str) -> int | None:
-    """None where the store's manifest cannot be read."""
-    try:
-        manifest = store.read_manifest(BENCHMARK) or {}
-    except StoreError as error:
-        logger.error(str(error))
-        return None
-    count = 0
-    for split in {item["split"] for item in items}:
-        summary = manifest.get("splits", {}).get(split, {})
-        asked = summary.get("captioned", {}).get(task)
-        if asked is None:
-            return None
-        count += int(summary["tasks"].get("detective_mcq", 0)) - int(asked)
-    return count
+_METRICS = [
+    scoring.metric("accuracy", scoring.accuracy),
+    *(scoring.metric(f"acc_{name}", scoring.accuracy) for name in DIFFICULTIES),
+    *scoring.COMMON,
+    scoring.WITHHELD,
+]
 
 
-# Which questions a task asks (the names are those of the `task` column)
+def _captioned_metrics(kind: str) -> list[dict[str, Any]]:
+    counted = scoring.metric("captionless_items", _captionless(kind), higher_is_better=False)
+    return [*_METRICS, counted]
+
+
+_GENERATED = ("clip_score", "llm_match", "bleu", "rouge_l")
+_COUNTS = ("missing_items", "skipped_rows", "withheld_items")
+
+__getattr__ = scoring.attributes(
+    __name__,
+    METRICS=_METRICS,
+    PERCEPTION_METRICS=_captioned_metrics("detective_mcq_perception"),
+    COMPREHENSION_METRICS=_captioned_metrics("detective_mcq_perception_comprehension"),
+    CLOSED_GROUP=scoring.group_metrics(("accuracy", "unparsed_rate"), _COUNTS),
+    GENERATION_GROUP=scoring.group_metrics((*_GENERATED, "unparsed_rate"), _COUNTS),
+    # A metric rests on the tasks that have it: accuracy on multiple choice and yes or no
+    # together, which the paper never pools; the groups inside print them apart.
+    WHOLE_GROUP=scoring.group_metrics(("accuracy", *_GENERATED, "unparsed_rate"), _COUNTS),
+    metadata=partial(scoring.metadata, BENCHMARK, 1.0),
+)
+
+
+# Which questions a task asks
+
+
+def _with_captions(kind: str) -> Questions:
+    """Return a ``process_docs`` that keeps the Detective-MCQ questions with a task's captions."""
+    return Questions(
+        ("detective_mcq",),
+        filled=BENCHMARKS[BENCHMARK].kinds[kind],
+        otherwise=registry.without_columns(BENCHMARK, kind),
+    )
+
 
 forecaster_gen = of_task("forecaster_gen")
 detective_gen = of_task("detective_gen")
@@ -176,27 +196,5 @@ detective_yn = of_task("detective_yn")
 reporter_gen = of_task("reporter_gen")
 reporter_mcq = of_task("reporter_mcq")
 reporter_yn = of_task("reporter_yn")
-
-
-def _with_captions(task: str) -> Callable[[Any], Any]:
-    """A ``process_docs`` that keeps the Detective-MCQ questions with the captions of a task."""
-    columns = captions.TASKS[task]
-
-    def process_docs(dataset: Any) -> Any:
-        rows: list[int] = []
-        if set(columns) <= set(dataset.column_names):
-            values = [dataset[column] for column in ("task", *columns)]
-            rows = [
-                row
-                for row, (asked, *texts) in enumerate(zip(*values, strict=True))
-                if asked == "detective_mcq" and all(texts)
-            ]
-        if not rows:
-            raise StoreError(captions.missing_captions(task))
-        return dataset.select(rows)
-
-    return process_docs
-
-
 detective_mcq_perception = _with_captions("detective_mcq_perception")
 detective_mcq_perception_comprehension = _with_captions("detective_mcq_perception_comprehension")

@@ -2,8 +2,8 @@
 
 The authors' text is theirs. A user who has their repository names its folder in
 ``VIDEO_REASONING_CAUSALVQA_REPOSITORY``, or once for all runs with ``video-reasoning prepare
-causalvqa --repository FOLDER``, and their instruction takes the place of ours. Which one a run
-used stands in its sample log (``prompt``) and in the task's metadata.
+causalvqa --repository FOLDER``, and their instruction replaces ours. The run's sample log
+(``prompt``) and the task's metadata say which one was used.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ REPOSITORY_VARIABLE = "VIDEO_REASONING_CAUSALVQA_REPOSITORY"
 """Environment variable that names a checkout of the authors' repository."""
 
 TEMPLATE = Path("tasks") / "_default_template_yaml"
-"""Where the prompt stands in that repository."""
+"""Where the prompt is in that repository."""
 
 RESPONSE_FORMAT = "Your Answer Letter: {letter} END"
 """The response format that the benchmark asks for."""
@@ -36,7 +36,7 @@ OPENINGS: Mapping[str, str] = {
     "last": "You are shown only the last frame of the video. Choose the one option that fits best.",
     "blind": "You are not shown the video. Choose the one option that is most likely all the same.",
 }
-"""What is shown -> our instruction's first sentence, which has to be true."""
+"""What is shown -> the first sentence of our instruction, which has to be true."""
 
 ENDING = (
     "Finish your reply with a single line in exactly this format, with the letter of your "
@@ -51,11 +51,11 @@ class PromptError(UserError):
 
 
 def build(question: str, options: Mapping[str, str], shown: str) -> str:
-    """The whole prompt for one variant of a question.
+    """Return the whole prompt for one variant of a question.
 
     Args:
-        question: the question's text.
-        options: letter -> option.
+        question: The question's text.
+        options: Letter -> option.
         shown: "video", "last" (the last frame) or "blind".
 
     Returns:
@@ -71,7 +71,7 @@ def build(question: str, options: Mapping[str, str], shown: str) -> str:
 
 
 def name() -> str:
-    """What to call the prompt in results: our version, or a digest of the authors' text."""
+    """Name the prompt for results: our version, or a digest of the authors' text."""
     theirs = authors()
     if not theirs:
         return OURS
@@ -79,10 +79,10 @@ def name() -> str:
 
 
 def authors() -> str:
-    """The authors' instruction, or the empty text where ours is used.
+    """Return the authors' instruction, or the empty text if ours is used.
 
     Raises:
-        PromptError: if the user names a repository that does not hold it.
+        PromptError: The user names a repository that does not contain it.
     """
     folder = os.environ.get(REPOSITORY_VARIABLE, "").strip()
     if folder:
@@ -93,10 +93,10 @@ def authors() -> str:
 
 @lru_cache(maxsize=8)
 def read(repository: Path) -> str:
-    """Reads the instruction (``post_prompt``) from a checkout of the authors' repository.
+    """Read the instruction (``post_prompt``) from a checkout of the authors' repository.
 
     Raises:
-        PromptError: if the file is not there or does not hold it.
+        PromptError: The file is absent or does not contain it.
     """
     path = repository / TEMPLATE
     try:
@@ -109,7 +109,7 @@ def read(repository: Path) -> str:
     found = _find(loaded)
     if not found:
         raise PromptError(
-            f"{path} holds no post_prompt; name the folder of a checkout of the CausalVQA "
+            f"{path} has no post_prompt; name the folder of a checkout of the CausalVQA "
             "repository."
         )
     return found
@@ -127,7 +127,7 @@ _Loader.add_multi_constructor("!", _as_text)
 
 
 def _find(loaded: Any) -> str:
-    """The first non-empty ``post_prompt`` at any depth."""
+    """Return the first non-empty ``post_prompt`` at any depth."""
     if isinstance(loaded, dict):
         own = loaded.get("post_prompt")
         if isinstance(own, str) and own.strip():
@@ -142,9 +142,3 @@ def _find(loaded: Any) -> str:
 def _joined(instruction: str) -> str:
     return instruction if instruction[:1].isspace() else "\n" + instruction
 
-
-def __getattr__(attribute: str) -> dict[str, Any]:
-    """``metadata`` for the YAMLs: the task's version and the prompt that this run uses."""
-    if attribute == "metadata":
-        return {"version": 1.0, "prompt": name()}
-    raise AttributeError(f"module {__name__!r} has no attribute {attribute!r}")

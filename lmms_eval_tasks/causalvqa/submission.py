@@ -6,28 +6,32 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from lmms_eval.tasks._task_utils.file_utils import generate_submission_file
 from loguru import logger
 
 from video_reasoning.tasks import store
 from video_reasoning.tasks.errors import UserError
-from video_reasoning.tasks.leaderboards.predictions import Predictions, write_causalvqa
+from video_reasoning.tasks.leaderboards.causalvqa import CausalVQA
+from video_reasoning.tasks.leaderboards.predictions import Predictions
 from video_reasoning.tasks.store.questions import load_questions
 
 
-def submission_rows(items: Sequence[Mapping[str, Any]], args: Any) -> int | None:
-    """Writes the file if every question has a prediction; says in the log where, or why not.
+_SUFFIX = {"video": "", "last1": "_single_frame"}
+"""Condition -> how a task's name ends, where it is not the condition's own name."""
 
-    It lies in ``submissions/`` in the run's output folder, one file per task. A run of a part of
-    the questions (``--limit``, one type) leaves none: ``video-reasoning submit`` puts several
-    runs together.
+
+def submission_rows(items: Sequence[Mapping[str, Any]], args: Any) -> int | None:
+    """Write the file if every question has a prediction; log where it is, or why it is not.
+
+    It is in ``submissions/`` in the run's output folder, one file per task. A run of a part of
+    the questions (``--limit``, one type) leaves none: ``video-reasoning submit`` joins several
+    runs.
 
     Args:
-        items: one per response: id, run (the file's name), split, choice, missing, withheld.
-        args: the harness's command line; None where it was called as a library.
+        items: One per response: id, split, condition, choice, missing, withheld.
+        args: The harness's command line; None if it was called as a library.
 
     Returns:
-        Rows written; None where no answer is withheld, so that there is nothing to submit.
+        Rows written; None if no answer is withheld, so that there is nothing to submit.
     """
     if not any(item["withheld"] for item in items):
         return None
@@ -39,7 +43,10 @@ def submission_rows(items: Sequence[Mapping[str, Any]], args: Any) -> int | None
 
 
 def _write(items: Sequence[Mapping[str, Any]], args: Any) -> int:
-    run, split = str(items[0]["run"]), str(items[0]["split"])
+    from lmms_eval.tasks._task_utils.file_utils import generate_submission_file
+
+    split, condition = str(items[0]["split"]), str(items[0]["condition"])
+    run = f"causalvqa_{split}{_SUFFIX.get(condition, f'_{condition}')}"
     questions = load_questions(store.questions_file("causalvqa", split))
     choices = {item["id"]: item["choice"] for item in items if not item["missing"]}
     absent = {
@@ -48,7 +55,7 @@ def _write(items: Sequence[Mapping[str, Any]], args: Any) -> int:
     predictions = Predictions("causalvqa", split, run, questions, choices, absent)
     predictions.require_complete()
     target = Path(generate_submission_file(f"{run}.jsonl", args))
-    write_causalvqa(predictions, target)
+    CausalVQA().write(predictions, target)
     logger.warning(
         f"Submission with {len(choices):,} rows ({len(predictions.unparsed):,} without an option) "
         f"written to {target}."

@@ -1,4 +1,4 @@
-"""``video-reasoning compare``: two runs, item by item."""
+"""`video-reasoning compare`: two runs, item by item."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ FORMATS = ("text", "md", "json")
 
 
 def register(app: typer.Typer) -> None:
-    """Adds ``compare``."""
+    """Add `compare`."""
     app.command(
         name="compare", epilog="Example: video-reasoning compare results/one results/other"
     )(_compare)
@@ -24,10 +24,10 @@ def _compare(
     run_b: Annotated[Path, typer.Argument(help="The same of the second run.")],
     task: Annotated[
         list[str] | None,
-        typer.Option(help="A task, or A:B for two; can be given several times; default: all."),
+        typer.Option(help="A task, or A:B for two; can be repeated; default: all."),
     ] = None,
     shared_only: Annotated[
-        bool, typer.Option("--shared-only", help="Go on over shared items where items differ.")
+        bool, typer.Option("--shared-only", help="Go on over shared items if items differ.")
     ] = False,
     flips: Annotated[int, typer.Option(min=0, help="Flipped items listed for each task.")] = 10,
     format_: Annotated[str, typer.Option("--format", help="text, md or json.")] = "text",
@@ -35,9 +35,9 @@ def _compare(
 ) -> None:
     """Say for each task whether two runs differ, by how much, and on which items.
 
-    Runs are paired item by item: McNemar's exact test where every question has a video of its
-    own, else a bootstrap over videos. Runs over different items are refused, unless
-    --shared-only leaves out what only one of them has.
+    Runs are paired item by item: McNemar's exact test if every question has a video of its own,
+    otherwise a bootstrap over videos. Runs over different items are refused, unless --shared-only
+    leaves out what only one of them has.
     """
     from video_reasoning.preprocessing.files import atomic_path
     from video_reasoning.tasks.results.compare import CompareError, as_json, compare, text

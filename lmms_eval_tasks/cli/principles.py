@@ -1,4 +1,4 @@
-"""``video-reasoning principles``: kappa, tau and rho of logged runs, with intervals."""
+"""`video-reasoning principles`: kappa, tau and rho of logged runs, with intervals."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import typer
 
 
 def register(app: typer.Typer) -> None:
-    """Adds the command to the application."""
+    """Add `principles`."""
     app.command(name="principles", epilog="Example: video-reasoning principles results")(principles)
 
 
@@ -19,16 +19,16 @@ def principles(
         typer.Argument(help="Output folders of the harness, results files or sample logs."),
     ],
     task: Annotated[
-        str, typer.Option(help="The task that was run, where it is a YAML of your own.")
+        str, typer.Option(help="The task that was run, if it is a YAML of your own.")
     ] = "tvbench_tomato_principles",
     level: Annotated[float, typer.Option(help="Coverage of the intervals.")] = 0.95,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON for machines.")] = False,
 ) -> None:
     """Print TVBench's three principles with their intervals, beside the paper's.
 
-    Reads runs of tvbench_tomato_principles with --log_samples. Each value has an interval from
-    a bootstrap over videos, and says how many questions it rests on; a ratio over an accuracy
-    of zero is undefined and says so. Values are x100, as in the paper; in JSON they are not.
+    Reads runs of tvbench_tomato_principles with --log_samples. Each value has an interval and the
+    number of questions it rests on; a ratio over an accuracy of zero is undefined. Values are
+    x100, as in the paper; in JSON they are not.
     """
     import json
 

@@ -11,7 +11,7 @@ FORMATS = ("html", "md", "json")
 
 
 def register(app: typer.Typer) -> None:
-    """Adds ``report``."""
+    """Add ``report``."""
     app.command(name="report", epilog="Example: video-reasoning report results --out report.html")(
         _report
     )
@@ -23,18 +23,18 @@ def _report(
         typer.Argument(help="Output folders of the harness, results files or sample logs."),
     ],
     out: Annotated[
-        Path | None, typer.Option(help="The file to write; default: report.html, .md or .json.")
+        Path | None, typer.Option(help="File to write; default: report.html, .md or .json.")
     ] = None,
     format_: Annotated[
-        str, typer.Option("--format", help="html, md or json; default: by the ending of --out.")
+        str, typer.Option("--format", help="html, md or json; default: by the suffix of --out.")
     ] = "",
     examples: Annotated[
-        int, typer.Option(min=0, help="Examples with frames, per task, at most (html).")
+        int, typer.Option(min=0, help="Most examples with frames per task (html).")
     ] = 12,
 ) -> None:
-    """Write what was measured, how sure it is, how it compares, and what went wrong.
+    """Report what was measured, how certain it is, how it compares, and what went wrong.
 
-    Reads what runs with --log_samples left in their --output_path; several runs stand beside
+    Reads what runs with --log_samples wrote to their --output_path. Several runs are shown beside
     each other and beside the papers' models. The page is one file that needs no network.
     """
     from video_reasoning.preprocessing.files import atomic_path
@@ -45,7 +45,7 @@ def _report(
     form = format_ or {"htm": "html", "markdown": "md"}.get(ending, ending) or "html"
     if form not in FORMATS:
         raise ReportError(
-            f"There is no format {form!r}; name one of {', '.join(FORMATS)} with --format."
+            f"Unknown format {form!r}; use --format with one of {', '.join(FORMATS)}."
         )
     target = (out or Path(f"report.{form}")).expanduser()
     report = build(results, most_examples=examples if form == "html" else 0)

@@ -1,4 +1,4 @@
-"""``video-reasoning score``: generation metrics from logged runs."""
+"""`video-reasoning score`: generation metrics from logged runs."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 
 def register(app: typer.Typer) -> None:
-    """Adds ``score``."""
+    """Add `score`."""
     app.command(
         name="score",
         epilog=(
@@ -29,12 +29,10 @@ def _score(
     ],
     metric: Annotated[
         list[str] | None,
-        typer.Option(
-            help="clip_score, llm_match, bleu or rouge_l; can be given several times; default: all."
-        ),
+        typer.Option(help="clip_score, llm_match, bleu or rouge_l; can be repeated; default: all."),
     ] = None,
     again: Annotated[
-        bool, typer.Option("--again", help="Compute anew what was computed before.")
+        bool, typer.Option("--again", help="Compute again what was computed before.")
     ] = False,
 ) -> None:
     """Compute the metrics of generation tasks from the logs of finished runs.
@@ -48,6 +46,7 @@ def _score(
 
     from video_reasoning.tasks.cli.progress import shown_progress
     from video_reasoning.tasks.results.generation import score_runs
+    from video_reasoning.tasks.results.signature import signature
 
     console = Console()
     if not console.is_terminal:
@@ -55,8 +54,11 @@ def _score(
     with shown_progress() as progress:
         found = score_runs(results, metric or [], again=again, progress=progress)
     console.print(_table(found))
-    lines = dict.fromkeys(text for scores in found for text in scores.problems.values())
-    for line in (*lines, *dict.fromkeys(f"Written to {scores.summary}" for scores in found)):
+    for scores in found:
+        console.print(signature(scores.log), markup=False, highlight=False, soft_wrap=True)
+    problems = (text for scores in found for text in scores.problems.values())
+    written = (f"Written to {scores.summary}" for scores in found)
+    for line in dict.fromkeys((*problems, *written)):
         console.print(f"{line.rstrip('.')}.", markup=False, highlight=False, soft_wrap=True)
     if metric and any(name in scores.problems for scores in found for name in metric):
         raise SystemExit(2)
@@ -76,8 +78,8 @@ def _table(found: list[TaskScores]) -> object:
         counts = [entry["questions"] for entry in scores.metrics.values()]
         judged = scores.metrics.get("llm_match")
         table.add_row(
-            scores.run.label,
-            scores.task,
+            scores.log.run.label,
+            scores.log.task,
             str(max(counts, default=0)),
             *(_cell(scores.metrics.get(metric)) for metric in METRICS),
             "N/A" if judged is None else str(judged["dropped_pairs"]),

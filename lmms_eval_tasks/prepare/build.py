@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import contextlib
 import errno
+import hashlib
 import json
 import os
 import shutil
@@ -31,10 +32,10 @@ from video_reasoning.preprocessing.joining import joined_name
 from video_reasoning.preprocessing.video import VideoError, check_file
 from video_reasoning.preprocessing.workers import EngineError, Lost, Workers
 from video_reasoning.tasks import store
+from video_reasoning.tasks.benchmarks import BENCHMARKS, resolve
 from video_reasoning.tasks.blackswan import release as blackswan_release
-from video_reasoning.tasks.blackswan.caption_columns import add_captions, captioned
+from video_reasoning.tasks.blackswan.captions import add_captions, captioned
 from video_reasoning.tasks.causalvqa import prompt
-from video_reasoning.tasks.causalvqa import release as causalvqa_release
 from video_reasoning.tasks.cli.progress import Progress
 from video_reasoning.tasks.errors import ReleaseError, StoreError, UserError
 from video_reasoning.tasks.prepare.jobs import Checked, Joining, check_video, join_clip
@@ -42,15 +43,8 @@ from video_reasoning.tasks.release.hub import fetch, fetched_from
 from video_reasoning.tasks.release.records import Footage, Item, Joined, Parsed
 from video_reasoning.tasks.release.source import Release
 from video_reasoning.tasks.store.text_files import is_regular
-from video_reasoning.tasks.tvbench import release as tvbench_release
 
 __all__ = ["Progress", "prepare"]
-
-READERS: dict[str, ModuleType] = {
-    "blackswan": blackswan_release,
-    "tvbench": tvbench_release,
-    "causalvqa": causalvqa_release,
-}
 
 FORMAT = 1
 """Version of the store's layout, in the manifest."""
@@ -66,6 +60,7 @@ COMMON_COLUMNS: dict[str, pa.DataType] = {
     "frames": pa.int32(),
     "seconds": pa.float64(),
     "evidence": pa.string(),
+    "split": pa.string(),
 }
 """Columns of every benchmark's questions: ``answer`` is a letter, "yes", "no", or empty where it
 is withheld or there is none; ``video`` is relative to the benchmark's folder; ``problem`` says
@@ -96,7 +91,7 @@ def prepare(
         benchmark: "blackswan", "tvbench" or "causalvqa".
         source: the release's folder or archive; None to fetch it from the hub.
         captions: captions for BlackSwanSuite's Detective questions, see
-            :mod:`video_reasoning.tasks.blackswan.caption_columns`; None keeps the store's.
+            :mod:`video_reasoning.tasks.blackswan.captions`; None keeps the store's.
         repository: a checkout of CausalVQA's repository whose prompt the runs are to use; None
             for our own.
         revision: of the hub's repositories; None for the newest.
@@ -124,7 +119,7 @@ def prepare(
         raise ReleaseError(f"A repository's prompt is for causalvqa, not for {benchmark}.")
     authors_prompt = prompt.read(repository) if repository is not None else ""
     folder = store.benchmark_folder(benchmark, store_home).absolute()
-    reader = READERS[benchmark]
+    reader = resolve(BENCHMARKS[benchmark].reader)
     scratch = folder / ".prepare"
     told = progress or (lambda step, done, total: None)
     try:
@@ -186,7 +181,13 @@ class _Work:
         clips = self._join(parsed.items, checked)
         videos = [_video(item, checked, clips) for item in parsed.items]
         rows = [
-            {**item.values, "video": video, "problem": problem, **_length(item, checked)}
+            {
+                **item.values,
+                "video": video,
+                "problem": problem,
+                "split": item.split,
+                **_length(item, checked),
+            }
             for item, (video, problem) in zip(parsed.items, videos, strict=True)
         ]
         schema = pa.schema({**COMMON_COLUMNS, **reader.COLUMNS})
@@ -217,6 +218,7 @@ class _Work:
             "videos": len(footage),
             "unused_videos": max(0, release.videos() - len(footage)),
             "splits": splits,
+            "digest": hashlib.sha256(json.dumps(rows, sort_keys=True).encode()).hexdigest(),
             "notes": parsed.notes,
             **({"authors_prompt": authors_prompt} if authors_prompt else {}),
         }

@@ -1,1 +1,1 @@
-"""A run's report: what was measured, how sure it is, how it compares, and what went wrong."""
+"""A run's report: what was measured, how certain it is, how it compares, and what went wrong."""

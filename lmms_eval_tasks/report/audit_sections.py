@@ -1,4 +1,4 @@
-"""What the section about audits shows, as tables and plots; the templates only print it."""
+"""What the section about audits shows, as rows of tables and plots; the templates print them."""
 
 # Dashes and Greek letters as on the page:
 # ruff: noqa: RUF001
@@ -10,18 +10,17 @@ import math
 from video_reasoning.metrics.intervals import Estimate
 from video_reasoning.metrics.principles import GAINS, paper_value
 from video_reasoning.tasks.audit.result import Audit, AuditResult
+from video_reasoning.tasks.audit.variants import condition_label, measure_label
 from video_reasoning.tasks.report.audits import (
     PAPER_BENCHMARKS,
     AuditPart,
-    condition_label,
     estimate_cell,
-    measure_label,
     ratio,
     reference,
 )
 from video_reasoning.tasks.report.build import Report
 from video_reasoning.tasks.report.plots import Line, Plot, Point, forest, gains
-from video_reasoning.tasks.report.sections import Table, cells, count
+from video_reasoning.tasks.report.sections import cells, count
 from video_reasoning.tasks.report.tables import EMPTY, Cell, Row, percent
 from video_reasoning.tasks.results.principles import PAPER_MODELS
 
@@ -38,8 +37,7 @@ __all__ = [
 _MOST_ROWS = 24
 """Rows of a plot, at most; a page about more tasks has the rest in its tables."""
 
-_RATIOS = ("kappa_random", "kappa_last", "tau", "rho")
-_OVERVIEW = ("Verdict", "Questions", "In order", "No frame", "Guessing")
+RATIOS = ("kappa_random", "kappa_last", "tau", "rho")
 
 
 def audit_place(report: Report, audit: Audit) -> int:
@@ -53,8 +51,8 @@ def brief(result: AuditResult) -> str:
     return f"{first}." if so_that else first
 
 
-def overview(report: Report, part: AuditPart) -> Table:
-    """Make the table of all audited tasks and groups, one row for each audit."""
+def overview(report: Report, part: AuditPart) -> list[Row]:
+    """Make a row for each audit of each audited task or group."""
     rows = []
     for name, audited in part.top.items():
         for audit, result in audited:
@@ -64,12 +62,11 @@ def overview(report: Report, part: AuditPart) -> Table:
                 estimate_cell(reference(result)),
                 estimate_cell(result.accuracies.get("blind")),
                 Cell(_chance(result)),
-                *(estimate_cell(ratio(result, measure)) for measure in _RATIOS),
+                *(estimate_cell(ratio(result, measure)) for measure in RATIOS),
             ]
             place = audit_place(report, audit)
             rows.append(Row(name, "", row, part.names[audit.file], place, f"audit-{name}"))
-    head = [*_OVERVIEW, *map(measure_label, _RATIOS)]
-    return Table("Task and model", head, rows, ["text wide"])
+    return rows
 
 
 def _chance(result: AuditResult) -> str:
@@ -119,8 +116,8 @@ def result_plot(place: int, result: AuditResult) -> Plot | None:
     return forest("Accuracy by what is shown, with intervals; dotted: guessing", lines)
 
 
-def conditions(result: AuditResult) -> Table:
-    """Make the table of accuracies and counts, one row for each condition."""
+def conditions(result: AuditResult) -> list[Row]:
+    """Make a row of accuracy and counts for each condition, and one of guessing."""
     rows = []
     for name, found in result.accuracies.items():
         own = result.own.get(name)
@@ -132,29 +129,17 @@ def conditions(result: AuditResult) -> Table:
             "–" if own is None else f"{own:.4g}",
         )
         rows.append(Row(condition_label(name), "", [estimate_cell(found), *texts]))
-    head = [
-        "Accuracy",
-        "Questions",
-        "Videos",
-        "Asked",
-        "Not shown",
-        "Not scored",
-        "Unparsed",
-        "Task's own number",
-    ]
     if not math.isnan(result.chance):
-        guess = [Cell(_chance(result)), *[EMPTY] * (len(head) - 1)]
-        rows.append(Row("guessing", "guess", guess))
-    return Table("Shown", head, rows)
+        rows.append(Row("guessing", "guess", [Cell(_chance(result)), *[EMPTY] * 7]))
+    return rows
 
 
-def measures(result: AuditResult) -> Table | None:
-    """Make the table of kappa, tau, rho and the accuracies in both orders; None for none."""
+def measures(result: AuditResult) -> list[Row]:
+    """Make a row for each of kappa, tau, rho and the accuracies in both orders of options."""
     found = {measure_label(name): estimate for name, estimate in result.ratios.items()}
     for name, estimate in result.paired.items():
         found[f"right in both orders ({condition_label(name)})"] = estimate
-    rows = [
+    return [
         Row(name, "", [estimate_cell(estimate), Cell(f"{estimate.n:,}")])
         for name, estimate in found.items()
     ]
-    return Table("Measure ×100", ["Value", "Questions"], rows) if rows else None

@@ -26,12 +26,7 @@ from video_reasoning.tasks.audit.result import (
     read_audit,
     read_findings,
 )
-from video_reasoning.tasks.audit.variants import (
-    AuditError,
-    condition_label,
-    known,
-    measure_label,
-)
+from video_reasoning.tasks.audit.variants import AuditError, known, measure_label
 from video_reasoning.tasks.report.gallery import (
     LEAST_PER_TASK,
     MOST_ON_PAGE,
@@ -48,12 +43,11 @@ __all__ = [
     "ListedExample",
     "audit_facts",
     "audit_part",
-    "condition_label",
     "estimate_cell",
     "find_audits",
-    "measure_label",
     "ratio",
     "reference",
+    "signature",
 ]
 
 PAPER_BENCHMARKS = ("VITATECS", "MVBench", "TempCompass", "ReXTime", "TVBench")
@@ -254,22 +248,23 @@ def estimate_cell(found: Estimate | None) -> Cell:
 
 def reference(result: AuditResult) -> Estimate | None:
     """Return the accuracy with the frames in order, else with what the task itself shows."""
-    in_order = _find(result.accuracies, "ordered")
-    return in_order if in_order is not None else _find(result.accuracies, "original")
+    return _find(result.accuracies, "ordered") or _find(result.accuracies, "original")
+
+
+def signature(audit: Audit, result: AuditResult) -> str:
+    """Return what identifies an audit's numbers: task, conditions, their seed and the metric."""
+    metric = result.metric or "own metric"
+    return "|".join([result.name, "+".join(audit.conditions), f"seed{audit.seed}", metric])
 
 
 def _grid(audits: Sequence[Audit], names: Mapping[Path, str]) -> Grid | None:
-    rows = [
-        Row(
-            f"{result.name}, {names[audit.file]}",
-            "run",
-            [estimate_cell(_own(result, column)) for column in PAPER_COLUMNS],
-        )
-        for audit in audits
-        for result in _top(audit)
-    ]
-    if not rows:
+    audited = [(audit, result) for audit in audits for result in _top(audit)]
+    if not audited:
         return None
+    rows = []
+    for audit, result in audited:
+        own = [estimate_cell(_own(result, column)) for column in PAPER_COLUMNS]
+        rows.append(Row(f"{result.name}, {names[audit.file]}", "run", own))
     for benchmark in PAPER_BENCHMARKS:
         for model in PAPER_MODELS:
             values = [paper_value(model, column, benchmark) for column in PAPER_COLUMNS]
@@ -286,6 +281,7 @@ def _grid(audits: Sequence[Audit], names: Mapping[Path, str]) -> Grid | None:
         "time. Two rows differ in benchmark, model and questions at once.",
         [_COLUMN_LABELS.get(name) or measure_label(name) for name in PAPER_COLUMNS],
         rows,
+        signatures=list(dict.fromkeys(signature(*each) for each in audited)),
     )
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timezone
+from functools import cached_property
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
@@ -19,7 +20,7 @@ from video_reasoning.tasks.results.items import ReportError, TaskLog, gather
 from video_reasoning.tasks.results.logs import find_runs
 from video_reasoning.tasks.results.numbers import LEVEL, Number, TaskNumbers, measure
 
-__all__ = ["EXAMPLES", "Report", "build", "guessing", "headline", "verdict"]
+__all__ = ["EXAMPLES", "Report", "build", "chance_of", "headline", "verdict"]
 
 EXAMPLES = 12
 """Examples of a task, at most."""
@@ -47,7 +48,7 @@ class Report:
         found: Numbers of each task of each run, tasks of one name next to each other.
         names: Run -> its short name, in the order of the colors.
         grids: The papers' tables with the runs in them.
-        problems: Task -> what a reader must know before its numbers, with the run's name.
+        problems: Task, run and a sentence that a reader must know before their numbers.
         examples: Task -> chosen questions.
         written: When the report was written, in UTC.
         by: Name and version of the package that wrote it.
@@ -59,7 +60,7 @@ class Report:
     found: Sequence[TaskNumbers]
     names: Mapping[RunKey, str]
     grids: Sequence[Grid]
-    problems: Mapping[str, Sequence[tuple[str, str]]]
+    problems: Sequence[tuple[str, str, str]]
     examples: Mapping[str, Sequence[Example]]
     written: str
     by: str
@@ -79,6 +80,16 @@ class Report:
     def logs(self) -> list[TaskLog]:
         """The logs of all tasks."""
         return [each.log for each in self.found]
+
+    @cached_property
+    def asked(self) -> dict[Path, dict[str, str]]:
+        """A task's sample log -> how the task was asked."""
+        return {log.log: facts.task_facts(log) for log in self.logs}
+
+    def signatures(self, found: Sequence[TaskNumbers]) -> list[str]:
+        """Return what identifies the numbers of some tasks, each once."""
+        lines = [self.asked[each.log.log].get("signature", "") for each in found]
+        return list(dict.fromkeys(filter(None, lines)))
 
     @property
     def runs(self) -> list[tuple[str, dict[str, str], list[TaskNumbers]]]:
@@ -116,6 +127,10 @@ class Report:
         """Return the place of a task's run among the runs: its color and marker."""
         return list(self.names).index(run_key(each.log.run))
 
+    def columns(self, runs: Sequence[TaskNumbers]) -> dict[str, int]:
+        """Return the short names of some runs, with their places."""
+        return {self.name(each): self.place(each) for each in runs}
+
     def as_json(self) -> dict[str, Any]:
         """Return all numbers, each with the task and the file that it comes from."""
         grids = [self.audit.grid] if self.audit and self.audit.grid else []
@@ -129,11 +144,10 @@ class Report:
             "stores": self.stores,
             "problems": [
                 {"task": task, "run": name, "problem": sentence}
-                for task, entries in self.problems.items()
-                for name, sentence in entries
+                for task, name, sentence in self.problems
             ],
             "tasks": [
-                {"name": self.name(each), **each.as_json(), "asked": facts.task_facts(each.log)}
+                {"name": self.name(each), **each.as_json(), "asked": self.asked[each.log.log]}
                 for each in self.found
             ],
             "tables": [grid.as_json() for grid in [*grids, *self.grids]],
@@ -162,15 +176,15 @@ def build(paths: Iterable[Path], *, most_examples: int = EXAMPLES) -> Report:
     of_task: dict[str, list[TaskLog]] = {}
     for log in logs:
         of_task.setdefault(log.task, []).append(log)
-    said: dict[str, list[tuple[str, str]]] = {}
-    for each in found:
-        for sentence in facts.problems(each):
-            said.setdefault(each.log.task, []).append((names[run_key(each.log.run)], sentence))
     return Report(
         found=found,
         names=names,
         grids=paper_tables(found, names),
-        problems=said,
+        problems=[
+            (each.log.task, names[run_key(each.log.run)], sentence)
+            for each in found
+            for sentence in facts.problems(each)
+        ],
         examples={
             task: examples(of, len(of_task), most_examples) if most_examples else []
             for task, of in of_task.items()
@@ -199,12 +213,13 @@ def _logs(paths: Sequence[Path], audited: bool, problems: list[str]) -> list[Tas
             raise ReportError(" ".join(problems) or f"There is no {RESULT} to report on.")
         return []
     try:
-        logs = gather(logged, variants=False)
+        logs = gather(logged, leave_out=is_variant)
     except ReportError:
         if audited:
             return []
         raise
-    if not audited and (not logs or _has_variants(logged)):
+    tasks = [task for run in find_runs(logged) for task in run.tasks]
+    if not audited and (not logs or any(map(is_variant, tasks))):
         problems.append(
             "These are logs of an audit without its numbers: run `video-reasoning audit "
             "--judge-only --out FOLDER`, then report on that folder."
@@ -212,10 +227,6 @@ def _logs(paths: Sequence[Path], audited: bool, problems: list[str]) -> list[Tas
         if not logs:
             raise ReportError(" ".join(problems))
     return logs
-
-
-def _has_variants(paths: Sequence[Path]) -> bool:
-    return any(is_variant(task) for run in find_runs(paths) for task in run.tasks)
 
 
 def headline(each: TaskNumbers) -> Number | None:
@@ -227,7 +238,7 @@ def headline(each: TaskNumbers) -> Number | None:
     return None
 
 
-def guessing(each: TaskNumbers, name: str) -> float | None:
+def chance_of(each: TaskNumbers, name: str) -> float | None:
     """Return what guessing gives for a number of a task: 0 to 1, or None if unknown."""
     return each.chance_paired if name == "paired accuracy" else each.chance
 
@@ -236,7 +247,7 @@ def verdict(each: TaskNumbers, number: Number | None) -> str:
     """Compare a headline number with guessing, in a few words."""
     if number is None or number.value is None:
         return "nothing scored"
-    chance = guessing(each, number.name)
+    chance = chance_of(each, number.name)
     if chance is None or number.low is None or number.high is None:
         return ""
     if number.low > chance:

@@ -7,7 +7,9 @@ from collections.abc import Callable
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
-from video_reasoning.tasks.report import audit_sections, audits, facts, sections
+from video_reasoning.tasks.audit.variants import condition_label, measure_label
+from video_reasoning.tasks.report import audit_sections, sections
+from video_reasoning.tasks.report.audits import audit_facts, signature
 from video_reasoning.tasks.report.build import Report
 from video_reasoning.tasks.report.plots import color
 from video_reasoning.tasks.report.tables import label
@@ -53,13 +55,15 @@ def environment(finalize: Callable[[object], object] | None = None) -> Environme
         lstrip_blocks=True,
         finalize=finalize,
     )
+    made.filters["measure_label"] = measure_label
     made.globals.update(
+        audit_signature=signature,
         audit_sections=audit_sections,
-        audits=audits,
+        audit_facts=audit_facts,
         benchmark_titles=_BENCHMARKS,
         color=color,
+        condition_label=condition_label,
         count=sections.count,
-        facts=facts,
         label=label,
         sections=sections,
         sign=lambda place: _SIGNS[place % len(_SIGNS)],

@@ -11,6 +11,7 @@ import io
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -29,6 +30,7 @@ _GUESS: Mapping[str, Any] = {"color": "#767676", "linestyle": (0, (1.5, 1)), "li
 _PEOPLE: Mapping[str, Any] = {"color": "black", "markerfacecolor": "white", "markersize": 8}
 _HOLLOW: Mapping[str, Any] = {"color": "#555", "markerfacecolor": "white", "markersize": 5.5}
 _GRID: Mapping[str, Any] = {"color": "#e4e4e4", "linewidth": 0.7}
+_STYLE = Path(__file__).with_name("templates") / "plots.mplstyle"
 _ROW = 0.2
 """Inches of height per row."""
 
@@ -117,20 +119,7 @@ def _figure(height: float) -> Iterator[tuple[Figure, Axes]]:
     from matplotlib import rc_context
     from matplotlib.figure import Figure as NewFigure
 
-    # Any: newer type hints of matplotlib list the names of all settings, older ones do not.
-    settings: Any = {
-        "svg.fonttype": "none",
-        "svg.hashsalt": "report",
-        "font.family": "sans-serif",
-        "font.sans-serif": ["Arial", "Helvetica", "Liberation Sans", "DejaVu Sans"],
-        "font.size": 8.5,
-        "axes.spines.top": False,
-        "axes.spines.right": False,
-        "axes.edgecolor": "#444",
-        "axes.linewidth": 0.8,
-        "text.parse_math": False,
-    }
-    with rc_context(settings):
+    with rc_context(fname=_STYLE):
         figure = NewFigure(figsize=(WIDTH, height), layout="constrained")
         yield figure, figure.subplots()
 

@@ -1,17 +1,15 @@
-"""What the sections about runs show, as tables and plots; the templates only print it."""
+"""What the sections about runs show, as rows of tables and plots; the templates print them."""
 
 # Greek letters, minus and multiplication signs:
 # ruff: noqa: RUF001
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 
 from video_reasoning.preprocessing.conditions import Condition
-from video_reasoning.tasks.report import facts
-from video_reasoning.tasks.report.build import Report, guessing, headline, verdict
+from video_reasoning.tasks.report.build import Report, chance_of, headline, verdict
 from video_reasoning.tasks.report.gallery import Example
 from video_reasoning.tasks.report.plots import Line, Plot, Point, forest, frame_sweep
 from video_reasoning.tasks.report.tables import (
@@ -27,7 +25,6 @@ from video_reasoning.tasks.report.tables import (
 from video_reasoning.tasks.results.numbers import BREAKDOWNS, Number, TaskNumbers
 
 __all__ = [
-    "Table",
     "answer_rules",
     "common_caption",
     "counts",
@@ -37,28 +34,8 @@ __all__ = [
     "problems",
     "standing",
     "summary",
+    "used_counts",
 ]
-
-
-@dataclass(frozen=True)
-class Table:
-    """A table as the templates print it.
-
-    Attributes:
-        corner: Head of the first column.
-        head: Heads of the other columns.
-        rows: The rows.
-        kinds: Per column: "text", "text wide", "bar" or empty; none at all for only numbers.
-        places: Per column: the place of the run that it is about; none if it is about none.
-        signatures: What identifies the numbers, to be printed below the table.
-    """
-
-    corner: str
-    head: Sequence[str]
-    rows: Sequence[Row]
-    kinds: Sequence[str] = ()
-    places: Sequence[int] = ()
-    signatures: Sequence[str] = ()
 
 
 def cells(*texts: str) -> list[Cell]:
@@ -73,39 +50,19 @@ def count(number: int | None) -> str:
 
 # Summary
 
-_SUMMARY = {
-    "Measured": "text",
-    "Value": "",
-    "Guessing": "",
-    "Against guessing": "text",
-    "Scored": "",
-    "Items logged": "",
-    "Unparsed": "",
-    "No video": "",
-    "Rows skipped": "",
-}
 
-
-def summary(report: Report) -> Table:
-    """Make the table of headline numbers, one row for each task of each run."""
-    rows = [
+def summary(report: Report) -> list[Row]:
+    """Make a row with the headline number of each task of each run."""
+    return [
         _run_row(report, each, _summary_cells(each), each.log.task, f"task-{each.log.task}")
         for each in report.found
     ]
-    kinds = list(_SUMMARY.values())
-    return Table("Task and run", list(_SUMMARY), rows, kinds, signatures=_signatures(report.found))
 
 
 def _run_row(
     report: Report, each: TaskNumbers, row: Sequence[Cell], label: str = "", link: str = ""
 ) -> Row:
     return Row(label, "", row, report.name(each), report.place(each), link)
-
-
-def _signatures(runs: Sequence[TaskNumbers]) -> list[str]:
-    """What identifies the numbers of some tasks, each once."""
-    found = [facts.task_facts(each.log).get("signature", "") for each in runs]
-    return list(dict.fromkeys(filter(None, found)))
 
 
 def _summary_cells(each: TaskNumbers) -> list[Cell]:
@@ -115,7 +72,7 @@ def _summary_cells(each: TaskNumbers) -> list[Cell]:
         name = _called(number)
         name += f", {label(number.condition).lower()}" if number.condition else ""
         value = Cell(shown(number, number.value), interval(number))
-        chance = guessing(each, number.name)
+        chance = chance_of(each, number.name)
     kept = [each.counts.get(key) for key in ("items", "unparsed", "missing", "skipped rows")]
     scored = count(number.n if number else 0)
     texts = cells(percent(chance), verdict(each, number), scored, *map(count, kept))
@@ -129,9 +86,8 @@ def _called(number: Number) -> str:
 def problems(report: Report) -> list[tuple[str, tuple[str, ...], list[str]]]:
     """Gather sentences that readers must know, with the runs and the tasks that they are about."""
     runs: dict[tuple[str, str], list[str]] = {}
-    for task, entries in report.problems.items():
-        for name, sentence in entries:
-            runs.setdefault((task, sentence), []).append(name)
+    for task, name, sentence in report.problems:
+        runs.setdefault((task, sentence), []).append(name)
     tasks: dict[tuple[str, tuple[str, ...]], list[str]] = {}
     for (task, sentence), names in runs.items():
         tasks.setdefault((sentence, tuple(names)), []).append(task)
@@ -194,38 +150,25 @@ def _hundredfold(value: float | None) -> float | None:
 
 # A task
 
-_COUNTS = {
-    "items": "logged",
-    "scored": "scored",
-    "answered": "answered",
-    "unparsed": "unparsed",
-    "missing": "no video",
-    "withheld": "withheld",
-    "skipped rows": "rows skipped",
-    "short videos": "short videos",
-    "odd lines": "unusable log lines",
-    "questions": "questions",
-    "questions with a pick": "with a pick",
-    "left out questions": "questions left out",
-    "complete pairs": "complete pairs",
-    "incomplete pairs": "incomplete pairs",
-}
 _ALWAYS = frozenset({"items", "scored", "answered", "unparsed", "missing", "skipped rows"})
 """Counts that are shown even if they are all zero."""
 
 
-def counts(report: Report, runs: Sequence[TaskNumbers]) -> Table:
-    """Make the table of a task's items by what became of them, one row for each run."""
-    used = [
-        key
-        for key in _COUNTS
-        if any(each.counts.get(key) or (key in _ALWAYS and key in each.counts) for each in runs)
-    ]
-    rows = [
-        _run_row(report, each, cells(*(count(each.counts.get(key)) for key in used)))
+def used_counts(runs: Sequence[TaskNumbers], titles: Mapping[str, str]) -> dict[str, str]:
+    """Select the counts that say something of a task, with their titles."""
+    return {
+        name: title
+        for name, title in titles.items()
+        if any(each.counts.get(name) or (name in _ALWAYS and name in each.counts) for each in runs)
+    }
+
+
+def counts(report: Report, runs: Sequence[TaskNumbers], names: Iterable[str]) -> list[Row]:
+    """Make a row of a task's items by what became of them for each run."""
+    return [
+        _run_row(report, each, cells(*(count(each.counts.get(name)) for name in names)))
         for each in runs
     ]
-    return Table("Items", [_COUNTS[key] for key in used], rows, signatures=_signatures(runs))
 
 
 def plots(report: Report, runs: Sequence[TaskNumbers]) -> list[Plot]:
@@ -271,7 +214,7 @@ def _breakdowns(
             if number.name == name and number.condition == condition and len(number.group) <= 1:
                 key = next(iter(number.group.items()), ("", ""))
                 found.setdefault(key, []).append(number)
-    chances = [guessing(each, name) for each in runs if each.find(name, None, condition)]
+    chances = [chance_of(each, name) for each in runs if each.find(name, None, condition)]
     lines = []
     for breakdown in ("", "task", *BREAKDOWNS):
         chance = chances[-1] if chances and not breakdown else None
@@ -346,56 +289,31 @@ def _sweep(report: Report, runs: Sequence[TaskNumbers]) -> Plot | None:
     )
 
 
-def paired(report: Report, runs: Sequence[TaskNumbers]) -> Table | None:
-    """Make the table of paired against unpaired scores; None for a task without pairs."""
-    names = list(dict.fromkeys(name for each in runs for name in each.paired))
-    if not names:
-        return None
+def paired(runs: Sequence[TaskNumbers]) -> list[Row]:
+    """Make the rows of paired against unpaired scores, a column for each run."""
+    names = dict.fromkeys(name for each in runs for name in each.paired)
     rows = [
         Row(name, "", cells(*(percent(each.paired.get(name)) for each in runs))) for name in names
     ]
     guessed = [each.chance_paired for each in runs]
-    if any(value is not None for value in guessed):
+    if rows and any(value is not None for value in guessed):
         rows.append(Row("guessing both right", "guess", cells(*map(percent, guessed))))
-    return _per_run(report, runs, "Pairs, percent", rows)
+    return rows
 
 
-def answer_rules(report: Report, runs: Sequence[TaskNumbers]) -> Table | None:
-    """Make the table of the rules that read the answers; None if none were read."""
-    names = list(dict.fromkeys(rule for each in runs for rule in each.rules))
-    if not names:
-        return None
+def answer_rules(runs: Sequence[TaskNumbers]) -> list[Row]:
+    """Make a row for each rule that read answers, a column for each run."""
     rows = []
-    for name in names:
+    for name in dict.fromkeys(rule for each in runs for rule in each.rules):
         found = [(each.rules.get(name, 0), sum(each.rules.values())) for each in runs]
         shares = [(number, number / total if total else 0.0) for number, total in found]
         row = [Cell(f"{number:,} ({part:.0%})", value=100 * part) for number, part in shares]
         rows.append(Row(name, "", row))
-    return _per_run(report, runs, "Rule", rows, "bar")
+    return rows
 
 
-def _per_run(
-    report: Report, runs: Sequence[TaskNumbers], corner: str, rows: Sequence[Row], kind: str = ""
-) -> Table:
-    names = [report.name(each) for each in runs]
-    places = [report.place(each) for each in runs]
-    return Table(corner, names, rows, [kind] * len(runs), places, _signatures(runs))
-
-
-_NUMBERS = {
-    "Of": "text",
-    "Frames": "text",
-    "Value": "",
-    "95% interval": "",
-    "Items": "",
-    "Videos": "",
-    "Harness's table": "",
-    "Interval by": "text wide",
-}
-
-
-def numbers(each: TaskNumbers) -> Table:
-    """Make the table of all numbers of a task of a run, with what they are based on."""
+def numbers(each: TaskNumbers) -> list[Row]:
+    """Make a row for each number of a task of a run, with what it is based on."""
     rows = []
     for number in each.numbers:
         group = ", ".join(f"{label(key)}: {value}" for key, value in number.group.items())
@@ -411,8 +329,7 @@ def numbers(each: TaskNumbers) -> Table:
             number.method,
         )
         rows.append(Row(_called(number), "", texts))
-    kinds = list(_NUMBERS.values())
-    return Table("Number", list(_NUMBERS), rows, kinds, signatures=_signatures([each]))
+    return rows
 
 
 def common_caption(chosen: Sequence[Example]) -> str:

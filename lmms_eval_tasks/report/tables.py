@@ -5,16 +5,24 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Any, TypeVar
 
+from video_reasoning.metrics import principles
 from video_reasoning.metrics.principles import format_ratio
 from video_reasoning.metrics.published import Table, published
-from video_reasoning.tasks.results.items import Item, TaskLog
+from video_reasoning.tasks.benchmarks import BENCHMARKS
+from video_reasoning.tasks.results.items import TaskLog
 from video_reasoning.tasks.results.logs import Run
-from video_reasoning.tasks.results.numbers import RATIOS, Number, TaskNumbers, share
+from video_reasoning.tasks.results.numbers import (
+    Number,
+    TaskNumbers,
+    accuracy_of,
+    guessing,
+    number_of,
+)
+from video_reasoning.tasks.results.signature import signature
 
 __all__ = ["Cell", "Grid", "Row", "distinct", "paper_tables", "run_key", "run_names"]
 
@@ -22,27 +30,18 @@ RunKey = tuple[str, str]
 Key = TypeVar("Key")
 
 LABELS: Mapping[str, str] = {
-    "rotation": "Rotation",
-    "direction": "Direction",
     "velocity_frequency": "Velocity & frequency",
     "shape_trend": "Shape & trend",
-    "visual_cues": "Visual cues",
-    "action_count": "Action count",
-    "all": "All",
     "detective_mcq": "Detective MCQ",
     "detective_yn": "Detective Y/N",
     "reporter_mcq": "Reporter MCQ",
     "reporter_yn": "Reporter Y/N",
-    "reasoning": "Reasoning",
     "clip": "CLIP score",
     "clip_score": "CLIP score",
     "llm_match": "LLM-Match",
     "bleu": "BLEU ×100",
     "rouge_l": "ROUGE-L ×100",
-    "kappa_random": "κ (random frame)",
-    "kappa_handpicked": "κ (handpicked)",
-    "tau": "τ (order)",
-    "rho": "ρ (disparity)",
+    **principles.LABELS,
     "random1": "1 random frame",
     "handpicked1": "1 handpicked frame",
     "last1": "last frame",
@@ -50,25 +49,15 @@ LABELS: Mapping[str, str] = {
     "ordered16": "16 in order",
     "ordered8": "8 in order",
     "ordered32": "32 in order",
-    "demonstration_type": "Demonstration type",
-    "first_person": "First person",
     "no": "no",
     "yes": "yes",
 }
 
-_TVBENCH_TYPES = (
-    "rotation",
-    "direction",
-    "velocity_frequency",
-    "shape_trend",
-    "visual_cues",
-    "action_count",
-)
 _CHANCE_ROWS = ("random", "frequent")
 
 
 def label(name: str) -> str:
-    """How a page calls what a log calls `name`."""
+    """Return the page's name of what a log calls `name`."""
     return LABELS.get(name, name.replace("_", " ").capitalize())
 
 
@@ -77,10 +66,10 @@ class Cell:
     """One cell: a run's number, or one printed in a paper.
 
     Attributes:
-        text: as shown.
-        detail: the interval, as shown.
-        number: what the text is, where it is a run's.
-        value: the number in the table's unit, or None.
+        text: As shown.
+        detail: The interval, as shown.
+        number: The run's number, or None.
+        value: The number in the table's unit, or None.
         hint: More about it, shown on hovering.
     """
 
@@ -95,7 +84,7 @@ class Cell:
 class Row:
     """A row: ``kind`` is "run", "guess", "human", "chance", "model", "stratum" or "total".
 
-    A row about a run has the run's name and ``place``, and may ``link`` to a part of the page.
+    A row about a run has the run's name and `place`, and may `link` to a part of the page.
     """
 
     label: str
@@ -111,16 +100,17 @@ class Grid:
     """A table.
 
     Attributes:
-        key: name for links, e.g. "tvbench-accuracy".
-        benchmark: name of the benchmark.
-        title: what it shows.
-        source: paper and table.
-        note: unit and what else a reader has to know.
-        head: names of the columns.
-        kinds: per column, for the transposed tables, as a row's kind; else empty.
-        rows: the rows.
-        warnings: why the run and the paper may not be comparable.
-        upright: whether models are rows.
+        key: Name for links, e.g. "tvbench-accuracy".
+        benchmark: Name of the benchmark.
+        title: What it shows.
+        source: Paper and table.
+        note: Unit and what else a reader has to know.
+        head: Names of the columns.
+        rows: The rows.
+        kinds: Per column, for the transposed tables, as a row's kind; else empty.
+        warnings: Why the run and the paper may not be comparable.
+        upright: Whether models are rows.
+        signatures: What identifies the runs' numbers.
     """
 
     key: str
@@ -133,6 +123,7 @@ class Grid:
     kinds: Sequence[str] = ()
     warnings: list[str] = field(default_factory=list)
     upright: bool = True
+    signatures: list[str] = field(default_factory=list)
 
     def as_json(self) -> dict[str, Any]:
         """Plain values for the JSON format."""
@@ -143,6 +134,7 @@ class Grid:
             "source": self.source,
             "note": self.note,
             "warnings": self.warnings,
+            "signatures": self.signatures,
             "columns": list(self.head),
             "rows": [
                 {
@@ -166,7 +158,7 @@ EMPTY = Cell("–")
 
 
 def run_key(run: Run) -> RunKey:
-    """What tells one run from another."""
+    """Return what distinguishes a run from others."""
     return str(run.folder), run.date
 
 
@@ -191,12 +183,12 @@ def distinct(parts: Mapping[Key, Sequence[str]]) -> dict[Key, str]:
 
 
 def percent(value: float | None, digits: int = 1) -> str:
-    """A share as percent, or a dash."""
+    """Write a share as percent, or a dash."""
     return "–" if value is None else format_ratio(value, digits)
 
 
 def interval(number: Number) -> str:
-    """An interval in the unit of :func:`shown`, or the empty text."""
+    """Write an interval in the unit of :func:`shown`; empty if there is none."""
     if number.low is None:
         return ""
     high = "∞" if number.unbounded else shown(number, number.high)
@@ -204,7 +196,7 @@ def interval(number: Number) -> str:
 
 
 def shown(number: Number, value: float | None) -> str:
-    """A value of a number as the papers print it: x100, or LLM-Match and CLIP score as is."""
+    """Write a value of a number as the papers do: x100, or LLM-Match and CLIP score as is."""
     if value is None:
         return "undefined" if number.unit == "ratio" and number.n else "–"
     if number.unit in ("share", "ratio"):
@@ -213,29 +205,25 @@ def shown(number: Number, value: float | None) -> str:
 
 
 def run_cell(number: Number | None) -> Cell:
-    """The cell of a run's number."""
+    """Return the cell of a run's number."""
     if number is None or (number.value is None and not number.n):
         return EMPTY
-    return Cell(
-        shown(number, number.value),
-        interval(number),
-        number,
-        None if number.value is None else _scaled(number),
-    )
-
-
-def _scaled(number: Number) -> float:
-    value = number.value if number.value is not None else math.nan
-    return 100 * value if number.unit in ("share", "ratio") else value
+    scale = 100 if number.unit in ("share", "ratio") else 1
+    value = None if number.value is None else scale * number.value
+    return Cell(shown(number, number.value), interval(number), number, value)
 
 
 def _paper_cell(value: float | None, digits: int = 1) -> Cell:
     return EMPTY if value is None else Cell(f"{value:.{digits}f}", value=value)
 
 
+def _guess_cell(chance: float | None) -> Cell:
+    return EMPTY if chance is None else Cell(percent(chance), value=100 * chance)
+
+
 def paper_tables(found: Sequence[TaskNumbers], names: Mapping[RunKey, str]) -> list[Grid]:
-    """The tables of the papers that the tasks at hand have numbers for."""
-    grids = []
+    """Return the tables of the papers that the tasks at hand have numbers for."""
+    grids: list[Grid | None] = []
     for split in ("validation", "test"):
         part = _of(found, "blackswan", split)
         grids += [_blackswan(part, names, split), _blackswan_gen(part, names, split)]
@@ -244,71 +232,57 @@ def paper_tables(found: Sequence[TaskNumbers], names: Mapping[RunKey, str]) -> l
     for split in ("debug", "test"):
         part = _of(found, "causalvqa", split)
         grids += [_causalvqa(part, names, split, table) for table in ("paired", "unpaired")]
-    return [grid for grid in grids if grid is not None]
+    made = [grid for grid in grids if grid is not None]
+    for grid in made:
+        logs = {key: each.log for each in found for key in [str(each.log.log)]}
+        files = dict.fromkeys(
+            file
+            for row in grid.rows
+            for cell in row.cells
+            if cell.number is not None
+            for file in cell.number.file.split("; ")
+        )
+        grid.signatures = list(dict.fromkeys(signature(logs[file]) for file in files))
+    return made
 
 
 def _of(found: Sequence[TaskNumbers], benchmark: str, split: str = "") -> list[TaskNumbers]:
     return [
-        each
-        for each in found
-        if each.log.benchmark == benchmark and (not split or each.log.split == split)
+        each for each in found if each.log.benchmark == benchmark and split in ("", each.log.split)
     ]
 
 
-def _name(each: TaskNumbers, names: Mapping[RunKey, str]) -> str:
-    return names[run_key(each.log.run)]
+def _name(each: TaskNumbers, names: Mapping[RunKey, str], variant: str = "") -> str:
+    variant = variant.strip("_").replace("_", " ")
+    return names[run_key(each.log.run)] + (f", {variant}" if variant else "")
 
 
-def pooled(tasks: Sequence[TaskNumbers], name: str) -> Number | None:
-    """The accuracy over the items of several tasks of one run; None where none was scored."""
-    items = [item for each in tasks for item in each.log.items if item.score is not None]
-    if not items:
-        return None
-    estimate, method = share([item.score or 0.0 for item in items], [item.video for item in items])
-    first = tasks[0].log
-    return Number(
-        name="accuracy",
-        value=estimate.value,
-        low=estimate.low,
-        high=estimate.high,
-        n=estimate.n,
-        n_clusters=estimate.n_clusters,
-        method=method,
-        task=name,
-        model=first.run.label,
-        run=first.run.date,
-        file="; ".join(str(each.log.log) for each in tasks),
-    )
+def _pooled(tasks: Sequence[TaskNumbers], name: str) -> Number:
+    """The accuracy over the items of several tasks of one run."""
+    found = accuracy_of([item for each in tasks for item in each.log.items])
+    file = "; ".join(str(each.log.log) for each in tasks)
+    return number_of(tasks[0].log, "accuracy", found, task=name, file=file)
 
 
 def _upright(
     runs: Mapping[str, Mapping[str, Number | None]],
-    guess: Mapping[str, float],
+    guess: Mapping[str, float | None],
     table: Table,
     columns: Sequence[str],
     extra: Mapping[str, Sequence[float | None]] | None = None,
-    digits: Mapping[str, int] | None = None,
 ) -> list[Row]:
     """Rows: the runs, guessing, then the paper's humans, chance rows and models."""
     rows = [
         Row(name, "run", [run_cell(numbers.get(column)) for column in columns])
         for name, numbers in runs.items()
     ]
-    if guess:
-        cells = [
-            Cell(percent(guess[column]), value=100 * guess[column]) if column in guess else EMPTY
-            for column in columns
-        ]
-        rows.append(Row("Guessing, these questions", "guess", cells))
+    guessed = [_guess_cell(guess.get(column)) for column in columns]
+    if guessed != [EMPTY] * len(columns):
+        rows.append(Row("Guessing, these questions", "guess", guessed))
     printed = {model: [table.value(model, column) for column in columns] for model in table.rows}
     printed.update({name: list(values) for name, values in (extra or {}).items()})
-    places = [(digits or {}).get(column, 1) for column in columns]
     papers = [
-        Row(
-            model,
-            _kind(model),
-            [_paper_cell(value, place) for value, place in zip(values, places, strict=True)],
-        )
+        Row(model, _kind(model), [_paper_cell(value) for value in values])
         for model, values in printed.items()
     ]
     order = {"human": 0, "chance": 1, "model": 2}
@@ -322,20 +296,10 @@ def _kind(model: str) -> str:
     return "chance" if name.startswith(_CHANCE_ROWS) else "model"
 
 
-def _chances(tasks: Sequence[TaskNumbers], column_of: Mapping[str, str]) -> dict[str, float]:
-    """Column -> guessing on the questions of the first task that gives the column."""
-    chances: dict[str, float] = {}
-    for each in tasks:
-        column = column_of.get(each.log.task)
-        if column and each.chance is not None:
-            chances.setdefault(column, each.chance)
-    return chances
-
-
 def _different(
     numbers: Iterable[Number | None], counts: Mapping[str, int | None], columns: Sequence[str]
 ) -> list[str]:
-    """Says where a run's questions cannot be the paper's."""
+    """Say where a run's questions cannot be the paper's."""
     differing = [
         f"{label(column)} {number.n:,} here and {count:,} there"
         for column, number in zip(columns, numbers, strict=True)
@@ -351,37 +315,37 @@ def _different(
 
 def _tvbench(tasks: Sequence[TaskNumbers], names: Mapping[RunKey, str]) -> Grid | None:
     table = published("tvbench").tables["accuracy"]
+    kinds = tuple(BENCHMARKS["tvbench"].kinds)
+    columns = (*kinds, "all")
     rows: dict[str, dict[str, Number | None]] = {}
-    guess: dict[str, float] = {}
-    for suffix, note in (("", ""), ("_blind", ", blind")):
-        plain = {f"tvbench_tomato_{kind}{suffix}": kind for kind in _TVBENCH_TYPES}
-        if not suffix:
-            guess.update(_chances(tasks, plain))
-        for name in dict.fromkeys(_name(each, names) for each in tasks):
-            mine = [each for each in tasks if _name(each, names) == name and each.log.task in plain]
-            if mine:
-                row = {plain[each.log.task]: each.find("accuracy") for each in mine}
-                if len(row) == len(_TVBENCH_TYPES):
-                    row["all"] = pooled(mine, f"tvbench_tomato{suffix}")
-                rows[name + note] = row
+    guess: dict[str, float | None] = {}
+    for suffix in ("", "_blind"):
+        kind_of = {f"tvbench_tomato_{kind}{suffix}": kind for kind in kinds}
+        of_run: dict[str, list[TaskNumbers]] = {}
+        for each in tasks:
+            if each.log.task in kind_of:
+                of_run.setdefault(_name(each, names, suffix), []).append(each)
+                if not suffix:
+                    guess.setdefault(kind_of[each.log.task], each.chance)
+        for name, mine in of_run.items():
+            rows[name] = {kind_of[each.log.task]: each.find("accuracy") for each in mine}
+            if len(rows[name]) == len(kinds):
+                rows[name]["all"] = _pooled(mine, f"tvbench_tomato{suffix}")
     for each in tasks:
         for condition, items in each.log.conditions().items():
             if condition and (condition == "ordered16" or each.log.task.endswith("_frames")):
-                row = {
-                    kind: each.find("accuracy", {"task": kind}, condition)
-                    for kind in _TVBENCH_TYPES
-                }
-                row["all"] = each.find("accuracy", None, condition)
                 task = each.log.task.removeprefix("tvbench_tomato_")
-                rows[f"{_name(each, names)}, {label(condition).lower()} ({task})"] = row
-                for kind in (*_TVBENCH_TYPES, "all"):
-                    part = [item for item in items if kind in ("all", item.groups.get("task"))]
-                    chance = _chance_of(each.log, part)
-                    if chance is not None:
-                        guess.setdefault(kind, chance)
+                name = f"{_name(each, names)}, {label(condition).lower()} ({task})"
+                rows[name] = {
+                    kind: each.find("accuracy", {"task": kind}, condition) for kind in kinds
+                }
+                rows[name]["all"] = each.find("accuracy", None, condition)
+                for kind in kinds:
+                    part = [item for item in items if item.groups.get("task") == kind]
+                    guess.setdefault(kind, guessing(part))
+                guess.setdefault("all", guessing(items))
     if not rows:
         return None
-    columns = (*_TVBENCH_TYPES, "all")
     counts = {column: table.count(column) for column in columns}
     warnings = [
         text
@@ -400,25 +364,7 @@ def _tvbench(tasks: Sequence[TaskNumbers], names: Mapping[RunKey, str]) -> Grid 
     )
 
 
-def _chance_of(log: TaskLog, items: Sequence[Item]) -> float | None:
-    chances = [
-        1 / len(options)
-        for item in items
-        if item.score is not None and (options := (log.questions.get(item.id) or {}).get("options"))
-    ]
-    return math.fsum(chances) / len(chances) if chances else None
-
-
-_PRINCIPLE_CELLS = (
-    ("random1", "multi_frame_gain_random", "acc_1"),
-    ("handpicked1", "multi_frame_gain_handpicked", "acc_1_handpicked"),
-    ("shuffled16", "frame_order_sensitivity", "acc_16_shuffled"),
-    ("ordered16", "frame_order_sensitivity", "acc_16"),
-    ("kappa_random", "multi_frame_gain_random", "kappa"),
-    ("kappa_handpicked", "multi_frame_gain_handpicked", "kappa"),
-    ("tau", "frame_order_sensitivity", "tau"),
-    ("rho", "frame_information_disparity", "rho"),
-)
+_PRINCIPLE_COLUMNS = ("random", "handpicked", "shuffled", "ordered", *principles.GAINS)
 
 
 def _principles(tasks: Sequence[TaskNumbers], names: Mapping[RunKey, str]) -> Grid | None:
@@ -428,18 +374,17 @@ def _principles(tasks: Sequence[TaskNumbers], names: Mapping[RunKey, str]) -> Gr
             continue
         cells = [
             run_cell(
-                each.find(name) if name in RATIOS else each.find("shared accuracy", None, name)
+                each.find(name)
+                if name in principles.GAINS
+                else each.find("shared accuracy", None, principles.CONDITIONS[name])
             )
-            for name, _, _ in _PRINCIPLE_CELLS
+            for name in _PRINCIPLE_COLUMNS
         ]
         rows.append(Row(_name(each, names), "run", cells))
     if not rows:
         return None
-    tables = published("tvbench").tables
-    for model in tables["multi_frame_gain_random"].rows:
-        values = [
-            tables[table].value(model, f"TVBench/{column}") for _, table, column in _PRINCIPLE_CELLS
-        ]
+    for model in published("tvbench").tables["multi_frame_gain_random"].rows:
+        values = [principles.paper_value(model, name) for name in _PRINCIPLE_COLUMNS]
         rows.append(Row(model, "model", [_paper_cell(value) for value in values]))
     return Grid(
         "tvbench-principles",
@@ -450,7 +395,7 @@ def _principles(tasks: Sequence[TaskNumbers], names: Mapping[RunKey, str]) -> Gr
         "over the same questions; high κ and τ and low ρ mean that the questions need time. "
         "Handpicked frames exist for a part of the questions only (200 in the paper). "
         "“undefined”: the accuracy below the line is zero.",
-        [label(name) for name, _, _ in _PRINCIPLE_CELLS],
+        [label(principles.CONDITIONS.get(name, name)) for name in _PRINCIPLE_COLUMNS],
         rows,
     )
 
@@ -465,17 +410,15 @@ def _blackswan(
     table, both = tables[f"accuracy_{split}"], tables["accuracy"]
     prefix = "blackswan_test_" if split == "test" else "blackswan_"
     rows: dict[str, dict[str, Number | None]] = {}
-    guess: dict[str, float] = {}
+    guess: dict[str, float | None] = {}
     for each in tasks:
         name = each.log.task.removeprefix(prefix)
         column = next((kind for kind in table.columns if name.startswith(kind)), None)
         if column is None or each.log.generated:
             continue
-        variant = name.removeprefix(column).strip("_").replace("_", " ")
-        row = rows.setdefault(f"{_name(each, names)}{f', {variant}' if variant else ''}", {})
+        row = rows.setdefault(_name(each, names, name.removeprefix(column)), {})
         row[column] = each.find("accuracy")
-        if each.chance is not None:
-            guess.setdefault(column, each.chance)
+        guess.setdefault(column, each.chance)
     if not rows:
         return None
     human = [both.value("Human", column) for column in table.columns]
@@ -501,9 +444,8 @@ def _blackswan_gen(
 ) -> Grid | None:
     tables = published("blackswan").tables
     table = tables[f"gen_{split}"]
-    metrics = {"clip": "clip_score", "llm_match": "llm_match"}
     words = tables["bleu_rouge"]
-    word_metrics = {"bleu": "bleu", "rougeL": "rouge_l"}
+    metrics = {"clip": "clip_score", "llm_match": "llm_match", "bleu": "bleu", "rougeL": "rouge_l"}
     prefix = "blackswan_test_" if split == "test" else "blackswan_"
     rows: dict[str, dict[str, Number | None]] = {}
     for each in tasks:
@@ -511,42 +453,28 @@ def _blackswan_gen(
             continue
         name = each.log.task.removeprefix(prefix)
         kind = name.partition("_")[0]
-        variant = name.removeprefix(f"{kind}_gen").strip("_").replace("_", " ")
-        row = rows.setdefault(f"{_name(each, names)}{f', {variant}' if variant else ''}", {})
-        for column, metric in {**metrics, **word_metrics}.items():
-            row[f"{kind}_{column}"] = each.find(metric)
+        row = rows.setdefault(_name(each, names, name.removeprefix(f"{kind}_gen")), {})
+        row.update({f"{kind}_{column}": each.find(name) for column, name in metrics.items()})
     if not rows:
         return None
-    kinds = [
-        kind
-        for kind in ("forecaster", "detective", "reporter")
-        if any(column.startswith(kind) for row in rows.values() for column in row)
-    ]
-    columns = [f"{kind}_{column}" for kind in kinds for column in (*metrics, *word_metrics)]
-    head = [
-        f"{kind.capitalize()} {label({**metrics, **word_metrics}[column])}"
-        for kind in kinds
-        for column in (*metrics, *word_metrics)
-    ]
+    asked = {column.partition("_")[0] for row in rows.values() for column in row}
+    kinds = [kind for kind in ("forecaster", "detective", "reporter") if kind in asked]
+    columns = [f"{kind}_{column}" for kind in kinds for column in metrics]
     grid_rows = [
         Row(name, "run", [run_cell(numbers.get(column)) for column in columns])
         for name, numbers in rows.items()
     ]
     spelled = {"LLaVA-V-7B": "LLaVA-Video", "VideoChat2": "VideoChat 2", "VILA-1.5": "VILA"}
-    human = {
-        f"{kind}_{column}": tables[f"{kind}_gen"].value("Human", column)
-        for kind in kinds
-        for column in metrics
-    }
     for model in ("Human", *table.rows):
         cells = []
         for column in columns:
-            other = spelled.get(model, model)
-            if column in table.columns:
-                value = human[column] if model == "Human" else table.value(model, column)
-                cells.append(_paper_cell(value, 2))
+            if column not in table.columns:
+                cells.append(_paper_cell(words.value(spelled.get(model, model), column)))
+            elif model == "Human":
+                kind, _, metric = column.partition("_")
+                cells.append(_paper_cell(tables[f"{kind}_gen"].value(model, metric), 2))
             else:
-                cells.append(_paper_cell(words.value(other, column)))
+                cells.append(_paper_cell(table.value(model, column), 2))
         grid_rows.append(Row(model, _kind(model), cells))
     return Grid(
         f"blackswan-generation-{split}",
@@ -556,7 +484,7 @@ def _blackswan_gen(
         "human: tables 3 to 5, both splits",
         "CLIP score −1..1, LLM-Match 1..5 (both depend on the model that computes them), BLEU "
         "and ROUGE-L ×100; with 95% intervals.",
-        head,
+        [f"{kind.capitalize()} {label(name)}" for kind in kinds for name in metrics.values()],
         grid_rows,
     )
 
@@ -573,16 +501,15 @@ def _causalvqa(
     whole = f"causalvqa_{split}"
     runs: dict[str, dict[str, Number | None]] = {}
     guess: float | None = None
+    types = {column for column in table.columns if "/" not in column}
     for each in tasks:
         variant = each.log.task.removeprefix(whole).strip("_")
-        types = {column for column in table.columns if "/" not in column}
-        blind = variant if variant and variant not in types else ""
-        title = _name(each, names) + (f", {blind.replace('_', ' ')}" if blind else "")
-        row = runs.setdefault(title, {})
+        of_type = variant in types
+        row = runs.setdefault(_name(each, names, "" if of_type else variant), {})
         for column in table.columns:
-            number = each.find(name, _strata_group(column))
-            if variant in types and column in ("all", "reasoning"):
+            if of_type and column in ("all", "reasoning"):
                 continue  # one type alone says nothing of all
+            number = each.find(name, _strata_group(column))
             if number is not None and number.n:
                 row.setdefault(column, number)
         chance = each.chance_paired if kind == "paired" else each.chance
@@ -592,29 +519,27 @@ def _causalvqa(
         return None
     ablated = any(title.endswith((", blind", ", single frame")) for title in runs)
     ablations = tables["ablations"].rows if kind == "paired" and ablated else {}
-    human = [model for model in table.rows if _kind(model) == "human"]
-    models = [*human, *(model for model in table.rows if model not in human)]
-    guesses = ["Guessing"] if guess is not None else []
-    head = ["n", *runs, *guesses, *models, *ablations]
-    kinds = [
-        "count",
-        *("run" for _ in runs),
-        *("guess" for _ in guesses),
-        *(_kind(model) for model in models),
-        *(_kind(model) for model in ablations),
-    ]
+    models = sorted(table.rows, key=lambda model: _kind(model) != "human")
+    guesses = {"Guessing": "guess"} if guess is not None else {}
+    kinds = {
+        "n": "count",
+        **dict.fromkeys(runs, "run"),
+        **guesses,
+        **{model: _kind(model) for model in (*models, *ablations)},
+    }
     rows = []
     for column in table.columns:
         asked = max((number.n for row in runs.values() if (number := row.get(column))), default=0)
-        cells = [Cell(f"{asked:,}"), *(run_cell(row.get(column)) for row in runs.values())]
-        if guess is not None:
-            cells.append(Cell(percent(guess), value=100 * guess))
-        cells += [_paper_cell(table.value(model, column)) for model in models]
-        cells += [_paper_cell(tables["ablations"].value(model, column)) for model in ablations]
-        part = column.rpartition("/")
-        shown_label = f"{label(part[0])}, {part[2]}" if part[0] else label(column)
-        row_kind = "stratum" if part[0] else "total"
-        rows.append(Row(shown_label, row_kind, cells))
+        cells = [
+            Cell(f"{asked:,}"),
+            *(run_cell(row.get(column)) for row in runs.values()),
+            *(_guess_cell(guess) for _ in guesses),
+            *(_paper_cell(table.value(model, column)) for model in models),
+            *(_paper_cell(tables["ablations"].value(model, column)) for model in ablations),
+        ]
+        part, _, difficulty = column.rpartition("/")
+        row_label = f"{label(part)}, {difficulty}" if part else label(column)
+        rows.append(Row(row_label, "stratum" if part else "total", cells))
     counts = {column: table.count(column) for column in table.columns}
     warnings = _different([row.get("all") for row in runs.values()][:1], counts, ["all"])
     unit = "pairs" if kind == "paired" else "items"
@@ -628,9 +553,9 @@ def _causalvqa(
         "descriptive. "
         + table.note
         + (" The paper's numbers are over its test split." if split == "debug" else ""),
-        head,
+        list(kinds),
         rows,
-        kinds=kinds,
+        kinds=list(kinds.values()),
         warnings=warnings,
         upright=False,
     )

@@ -1,24 +1,26 @@
 """Two runs, item by item: is the difference real?
 
-Right and wrong answers of two runs to the same questions are paired. Where every question has a
-video of its own, McNemar's exact test decides; where questions share videos they are not
-independent, and the paired bootstrap that redraws whole videos decides. Generation scores have
-no right and wrong: the paired bootstrap of their mean.
+Right and wrong answers of two runs to the same questions are paired. If every question has a
+video of its own, McNemar's exact test decides; questions that share videos are not independent,
+and the interval of the difference decides, as it does for generation scores.
 """
 
 from __future__ import annotations
 
 import json
 import math
-from collections.abc import Hashable, Iterable, Mapping, Sequence
+from collections import Counter
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any
 
-from video_reasoning.metrics.intervals import difference_interval, mcnemar
+from video_reasoning.metrics.accuracy import mean
+from video_reasoning.metrics.intervals import Estimate, difference_interval, mcnemar
+from video_reasoning.metrics.paired import complete_groups
 from video_reasoning.tasks.errors import UserError
-from video_reasoning.tasks.results.items import GENERATION, Item, TaskLog, read_task
+from video_reasoning.tasks.results.items import GENERATION, Item, Questions, TaskLog, read_task
 from video_reasoning.tasks.results.logs import Run, find_runs
+from video_reasoning.tasks.results.signature import signature
 
 __all__ = ["CompareError", "Comparison", "Flip", "compare", "text"]
 
@@ -29,6 +31,8 @@ _SCALES = {"llm_match": 1.0, "clip_score": 1.0}
 """Factor with which a measure is printed; 100 for all that are shares."""
 
 Key = tuple[str, str]
+Both = tuple[Item, Item]
+"""One item in both runs."""
 
 
 class CompareError(UserError):
@@ -40,14 +44,14 @@ class Flip:
     """An item that one run got right and the other wrong.
 
     Attributes:
-        id: the question's id.
-        condition: the frames shown; empty where the task has one way only.
-        target: the right answer.
-        a: what the first run answered, None for nothing.
-        b: what the second run answered.
+        id: The question's id.
+        condition: The frames shown; empty if the task has one way only.
+        target: The right answer.
+        a: What the first run answered, None for nothing.
+        b: What the second run answered.
         better: "A" or "B", the run that was right.
-        line_a: line of the item in the first run's log.
-        line_b: line in the second's.
+        line_a: Line of the item in the first run's log.
+        line_b: Line in the second's.
     """
 
     id: str
@@ -65,30 +69,32 @@ class Comparison:
     """One measure of one task.
 
     Attributes:
-        task: the task; "A / B" where the runs' tasks have two names.
+        task: The task; "A / B" if the runs' tasks have two names.
         measure: "accuracy", "paired accuracy", or a generation metric.
-        condition: the frames shown, or the empty text.
-        n: items (pairs) with a score in both runs.
-        n_clusters: videos that they fall into.
-        unscored: shared items that lack a score in a run.
-        only_a_logged: items that only the first run has; left out.
-        only_b_logged: items that only the second run has; left out.
-        a: the first run's mean over the items, as a share or score; None over no item.
-        b: the second run's.
+        condition: The frames shown, or the empty text.
+        n: Items (pairs) with a score in both runs.
+        n_clusters: Videos that they fall into.
+        unscored: Shared items that lack a score in a run.
+        only_a_logged: Items that only the first run has; left out.
+        only_b_logged: Items that only the second run has; left out.
+        a: The first run's mean over the items, as a share or score; None over no item.
+        b: The second run's.
         difference: b - a.
-        low: lower end of its 95% interval (paired bootstrap over videos).
-        high: upper end.
-        only_a_right: items that only the first run got right; None for scores.
-        only_b_right: the same of the second.
-        p: McNemar's exact two-sided p-value; None where it does not hold (questions that share
+        low: Lower end of its 95% interval.
+        high: Upper end.
+        only_a_right: Items that only the first run got right; None for scores.
+        only_b_right: The same of the second.
+        p: McNemar's exact two-sided p-value; None if it does not apply (questions that share
             videos, generation scores).
-        test: what decided: "McNemar" or "bootstrap".
-        different: whether the difference is real, at the 5% level; None over no item.
-        verdict: the same as a sentence.
-        flips: the items on which the runs differ.
-        prompts_differ: shared items that were asked in other words.
-        log_a: the first run's sample log.
-        log_b: the second's.
+        test: What decided: "McNemar" or "bootstrap".
+        different: Whether the difference is real, at the 5% level; None over no item.
+        verdict: The same as a sentence.
+        flips: The items on which the runs differ.
+        prompts_differ: Shared items that were asked in other words.
+        log_a: The first run's sample log.
+        log_b: The second's.
+        signature_a: What identifies the first run's numbers.
+        signature_b: The same of the second.
     """
 
     task: str
@@ -114,6 +120,8 @@ class Comparison:
     prompts_differ: int
     log_a: str
     log_b: str
+    signature_a: str = ""
+    signature_b: str = ""
 
 
 def compare(
@@ -123,21 +131,21 @@ def compare(
     tasks: Sequence[str] = (),
     shared_only: bool = False,
 ) -> list[Comparison]:
-    """Compares two runs over the tasks that both have.
+    """Compare two runs over the tasks that both have.
 
     Args:
-        a: output folder, results file or sample log of the first run.
-        b: the same of the second.
-        tasks: which tasks; "X:Y" compares X of the first run with Y of the second. None: all
+        a: Output folder, results file or sample log of the first run.
+        b: The same of the second.
+        tasks: Which tasks; "X:Y" compares X of the first run with Y of the second. Empty: all
             that both runs have.
-        shared_only: whether to go on, over what is shared, where the runs' items differ.
+        shared_only: Whether to go on, over what is shared, if the runs' items differ.
 
     Returns:
         A comparison for each task, condition and measure.
 
     Raises:
-        CompareError: if a path holds several models, the runs have no task in common, or the
-            items of a task differ and `shared_only` is not set.
+        CompareError: A path has several models, the runs have no task in common, or the items of
+            a task differ and `shared_only` is not set.
     """
     first, second = _tasks_of(a), _tasks_of(b)
     pairs = [_named(name, first, second, a, b) for name in tasks]
@@ -149,7 +157,7 @@ def compare(
             f"{b} has {', '.join(second) or 'none'}; name two with --task A:B."
         )
     found: list[Comparison] = []
-    cache: dict[Path, Mapping[str, Mapping[str, Any]]] = {}
+    cache: dict[Path, Questions] = {}
     for name_a, name_b in pairs:
         log_a = read_task(first[name_a], name_a, cache)
         log_b = read_task(second[name_b], name_b, cache)
@@ -165,11 +173,11 @@ def _tasks_of(path: Path) -> dict[str, Run]:
     if len(models) > 1:
         listed = "; ".join(f"{run.label}: {run.results or run.folder}" for run in logged[:_SHOWN])
         raise CompareError(
-            f"{path} holds runs of {len(models)} models, so it is not clear which to compare; "
+            f"{path} has runs of {len(models)} models, so it is not clear which to compare; "
             f"name one of their results files ({listed})."
         )
     if not logged:
-        raise CompareError(f"{path} holds no sample logs; evaluate with --log_samples.")
+        raise CompareError(f"{path} has no sample logs; evaluate with --log_samples.")
     return {task: run for run in logged for task, result in run.tasks.items() if result.samples}
 
 
@@ -188,176 +196,168 @@ def _named(
 
 def _compare_task(log_a: TaskLog, log_b: TaskLog, shared_only: bool) -> list[Comparison]:
     items_a, items_b = _by_key(log_a), _by_key(log_b)
-    shared = [key for key, item in items_a.items() if key in items_b and _same(item, items_b[key])]
-    extra_a, extra_b = len(items_a) - len(shared), len(items_b) - len(shared)
+    shared = [
+        (item, items_b[key])
+        for key, item in items_a.items()
+        if key in items_b and _is_same(item, items_b[key])
+    ]
     name = log_a.task if log_a.task == log_b.task else f"{log_a.task} / {log_b.task}"
-    if (extra_a or extra_b) and not shared_only:
-        changed = sum(key in items_b and key not in set(shared) for key in items_a)
+    extra = len(items_a) - len(shared), len(items_b) - len(shared)
+    if any(extra) and not shared_only:
+        changed = len(items_a.keys() & items_b.keys()) - len(shared)
         why = f" ({changed:,} have one id and another right answer)" if changed else ""
         raise CompareError(
             f"The runs of {name} are over different items: {len(shared):,} are shared, "
-            f"{extra_a:,} only the first run has, {extra_b:,} only the second{why}. Run both over "
-            "the same items, or compare what is shared with --shared-only."
+            f"{extra[0]:,} only the first run has, {extra[1]:,} only the second{why}. Run both "
+            "over the same items, or compare what is shared with --shared-only."
         )
     if not shared:
         raise CompareError(f"The runs of {name} share no item; there is nothing to compare.")
-    pairs = [(items_a[key], items_b[key]) for key in shared]
-    found = []
+    pair = _Pair(name, log_a, log_b, extra)
     if log_a.generated or log_b.generated:
-        for metric in GENERATION:
-            values = [(x.values.get(metric), y.values.get(metric)) for x, y in pairs]
-            if any(x is not None and y is not None for x, y in values):
-                found.append(
-                    _measure(name, metric, "", pairs, values, (log_a, log_b), (extra_a, extra_b))
-                )
-        if not found:
-            raise CompareError(
-                f"The runs of {name} have no scores of single questions; compute them with "
-                "`video-reasoning score` for both runs."
-            )
-        return found
-    by_condition: dict[str, list[tuple[Item, Item]]] = {}
-    for pair in pairs:
-        by_condition.setdefault(pair[0].condition, []).append(pair)
-    for condition, part in by_condition.items():
-        scores = [(x.score, y.score) for x, y in part]
-        found.append(
-            _measure(name, "accuracy", condition, part, scores, (log_a, log_b), (extra_a, extra_b))
-        )
-    if all("qid" in x.groups for x, _ in pairs):
-        found.insert(0, _paired(name, pairs, (log_a, log_b), (extra_a, extra_b)))
-    return found
+        return _compare_texts(pair, shared)
+    by_condition: dict[str, list[Both]] = {}
+    for both in shared:
+        by_condition.setdefault(both[0].condition, []).append(both)
+    found = [
+        pair.measure("accuracy", condition, part, [(x.score, y.score) for x, y in part])
+        for condition, part in by_condition.items()
+    ]
+    return [*_paired(pair, shared), *found]
 
 
 def _by_key(log: TaskLog) -> dict[Key, Item]:
     return {(item.id, item.condition): item for item in log.items}
 
 
-def _same(one: Item, other: Item) -> bool:
+def _is_same(one: Item, other: Item) -> bool:
     """Whether two items of one id are the same question; a withheld answer says nothing."""
     return not one.target or not other.target or one.target == other.target
 
 
-def _paired(
-    name: str,
-    pairs: Sequence[tuple[Item, Item]],
-    logs: tuple[TaskLog, TaskLog],
-    extra: tuple[int, int],
-) -> Comparison:
-    """Both variants of a question as one item, right where both are."""
-    groups: dict[str, list[tuple[Item, Item]]] = {}
-    for pair in pairs:
-        groups.setdefault(pair[0].groups["qid"], []).append(pair)
-    whole = {qid: group for qid, group in groups.items() if len(group) == 2}
-
-    def both(items: Iterable[Item]) -> float | None:
-        scores = [item.score for item in items]
-        return None if None in scores else min(score for score in scores if score is not None)
-
-    firsts, values = [], []
-    for group in whole.values():
-        firsts.append(group[0])
-        values.append((both(x for x, _ in group), both(y for _, y in group)))
-    return _measure(name, "paired accuracy", "", firsts, values, logs, extra, flips=False)
-
-
-def _measure(
-    name: str,
-    measure: str,
-    condition: str,
-    pairs: Sequence[tuple[Item, Item]],
-    values: Sequence[tuple[float | None, float | None]],
-    logs: tuple[TaskLog, TaskLog],
-    extra: tuple[int, int],
-    *,
-    flips: bool = True,
-) -> Comparison:
-    both = [
-        (pair, x, y)
-        for pair, (x, y) in zip(pairs, values, strict=True)
-        if x is not None and y is not None
-    ]
-    a, b = [x for _, x, _ in both], [y for _, _, y in both]
-    videos: list[Hashable] = [pair[0].video for pair, _, _ in both]
-    estimate = difference_interval(a, b, videos, level=LEVEL)
-    binary = measure in ("accuracy", "paired accuracy")
-    test = mcnemar(a, b) if binary else None
-    alone = len(set(videos)) == len(videos)
-    p = test.p_exact if test and alone and both else None
-    decided_by = "McNemar" if p is not None else "bootstrap"
-    different: bool | None = None
-    if both:
-        outside = estimate.low > 0 or estimate.high < 0
-        different = p < 1 - LEVEL if p is not None else outside
-    mean_a = math.fsum(a) / len(a) if a else None
-    mean_b = math.fsum(b) / len(b) if b else None
-    only_a, only_b = (test.only_a, test.only_b) if test else (None, None)
-    changed = tuple(
-        Flip(
-            id=one.id,
-            condition=one.condition,
-            target=one.target,
-            a=one.choice,
-            b=other.choice,
-            better="A" if x > y else "B",
-            line_a=one.line,
-            line_b=other.line,
+def _compare_texts(pair: _Pair, shared: Sequence[Both]) -> list[Comparison]:
+    """Generation metrics, those that both runs have scores of."""
+    found = []
+    for metric in GENERATION:
+        values = [(x.values.get(metric), y.values.get(metric)) for x, y in shared]
+        if any(None not in both for both in values):
+            found.append(pair.measure(metric, "", shared, values))
+    if not found:
+        raise CompareError(
+            f"The runs of {pair.name} have no scores of single questions; compute them with "
+            "`video-reasoning score` for both runs."
         )
-        for (one, other), x, y in both
-        if flips and binary and x != y
-    )
-    return Comparison(
-        task=name,
-        measure=measure,
-        condition=condition,
-        n=len(both),
-        n_clusters=estimate.n_clusters,
-        unscored=len(pairs) - len(both),
-        only_a_logged=extra[0],
-        only_b_logged=extra[1],
-        a=mean_a,
-        b=mean_b,
-        difference=_finite(estimate.value),
-        low=_finite(estimate.low),
-        high=_finite(estimate.high),
-        only_a_right=only_a,
-        only_b_right=only_b,
-        p=p,
-        test=decided_by,
-        different=different,
-        verdict=_verdict(measure, mean_a, mean_b, estimate.low, estimate.high, p, different),
-        flips=changed,
-        prompts_differ=sum(one.prompt != other.prompt for one, other in pairs),
-        log_a=str(logs[0].log),
-        log_b=str(logs[1].log),
-    )
+    return found
+
+
+def _paired(pair: _Pair, shared: Sequence[Both]) -> list[Comparison]:
+    """Both variants of a question as one item, right if both are; nothing without variants."""
+    if not all("qid" in one.groups for one, _ in shared):
+        return []
+    ids = [one.groups["qid"] for one, _ in shared]
+    firsts = dict(zip(reversed(ids), reversed(shared), strict=True))
+    counts = Counter(ids)
+    whole = {qid: firsts[qid] for qid in dict.fromkeys(ids) if counts[qid] == 2}
+    scores_a = complete_groups(ids, [one.score for one, _ in shared], variants=2)
+    scores_b = complete_groups(ids, [other.score for _, other in shared], variants=2)
+    values = [(scores_a.get(qid), scores_b.get(qid)) for qid in whole]
+    return [pair.measure("paired accuracy", "", list(whole.values()), values)]
+
+
+@dataclass(frozen=True)
+class _Pair:
+    """Two logs of one task, and how many items only the one or the other has."""
+
+    name: str
+    log_a: TaskLog
+    log_b: TaskLog
+    extra: tuple[int, int]
+
+    def measure(
+        self,
+        measure: str,
+        condition: str,
+        items: Sequence[Both],
+        values: Sequence[tuple[float | None, float | None]],
+    ) -> Comparison:
+        """Compare two values of each item."""
+        both = [
+            (one, other, x, y)
+            for (one, other), (x, y) in zip(items, values, strict=True)
+            if x is not None and y is not None
+        ]
+        a, b = [x for *_, x, _ in both], [y for *_, y in both]
+        videos = [one.video for one, *_ in both]
+        estimate = difference_interval(a, b, videos, level=LEVEL)
+        binary = measure not in GENERATION
+        test = mcnemar(a, b) if binary else None
+        p = test.p_exact if test and both and len(set(videos)) == len(videos) else None
+        different = (
+            (p < 1 - LEVEL if p is not None else _leaves_out_zero(estimate)) if both else None
+        )
+        mean_a, mean_b = _finite(mean(a)), _finite(mean(b))
+        return Comparison(
+            task=self.name,
+            measure=measure,
+            condition=condition,
+            n=len(both),
+            n_clusters=estimate.n_clusters,
+            unscored=len(items) - len(both),
+            only_a_logged=self.extra[0],
+            only_b_logged=self.extra[1],
+            a=mean_a,
+            b=mean_b,
+            difference=_finite(estimate.value),
+            low=_finite(estimate.low),
+            high=_finite(estimate.high),
+            only_a_right=test.only_a if test else None,
+            only_b_right=test.only_b if test else None,
+            p=p,
+            test="bootstrap" if p is None else "McNemar",
+            different=different,
+            verdict=_verdict(measure, estimate, p, different),
+            flips=tuple(
+                Flip(
+                    id=one.id,
+                    condition=one.condition,
+                    target=one.target,
+                    a=one.choice,
+                    b=other.choice,
+                    better="A" if x > y else "B",
+                    line_a=one.line,
+                    line_b=other.line,
+                )
+                for one, other, x, y in both
+                if measure == "accuracy" and x != y
+            ),
+            prompts_differ=sum(one.prompt != other.prompt for one, other in items),
+            log_a=str(self.log_a.log),
+            log_b=str(self.log_b.log),
+            signature_a=signature(self.log_a, condition),
+            signature_b=signature(self.log_b, condition),
+        )
+
+
+def _leaves_out_zero(estimate: Estimate) -> bool:
+    return estimate.low > 0 or estimate.high < 0
 
 
 def _finite(value: float) -> float | None:
     return value if math.isfinite(value) else None
 
 
-def _verdict(
-    measure: str,
-    a: float | None,
-    b: float | None,
-    low: float,
-    high: float,
-    p: float | None,
-    different: bool | None,
-) -> str:
+def _verdict(measure: str, estimate: Estimate, p: float | None, different: bool | None) -> str:
     """Whether the difference is real, in a sentence."""
-    if a is None or b is None or different is None:
+    if different is None:
         return "No item has a score in both runs: nothing can be said."
     scale = _SCALES.get(measure, 100.0)
-    unit = " points" if scale == 100 else ""
-    digits = 1 if scale == 100 else 2
-    span = f"95% interval {scale * low:+.{digits}f} to {scale * high:+.{digits}f}"
-    reason = f"{span}; p = {p:.3g}" if p is not None else span
-    if a == b:
+    unit, digits = (" points", 1) if scale == 100 else ("", 2)
+    low, high = (f"{scale * end:+.{digits}f}" for end in (estimate.low, estimate.high))
+    reason = f"95% interval {low} to {high}" + (f"; p = {p:.3g}" if p is not None else "")
+    if estimate.value == 0:
         return f"No difference: the runs are level ({reason})."
-    better = "B" if b > a else "A"
-    size = f"{scale * abs(b - a):.{digits}f}{unit}"
+    better = "B" if estimate.value > 0 else "A"
+    size = f"{scale * abs(estimate.value):.{digits}f}{unit}"
     if different:
         return f"{better} is better by {size}, and the difference is real ({reason})."
     return (
@@ -369,61 +369,61 @@ def _verdict(
 def text(
     found: Sequence[Comparison], names: tuple[str, str], *, most: int = 10, markdown: bool = False
 ) -> str:
-    """The comparisons for a reader.
+    """Write the comparisons for a reader.
 
     Args:
-        found: what :func:`compare` gave.
-        names: what to call the two runs.
-        most: flipped items listed for each task, at most.
-        markdown: whether headings are marked.
+        found: What :func:`compare` gave.
+        names: What to call the two runs.
+        most: Flipped items listed for each task, at most.
+        markdown: Whether to write Markdown.
     """
-    lines = (
-        [f"A: {names[0]}", "", f"B: {names[1]}", ""]
-        if markdown
-        else [
-            f"A: {names[0]}",
-            f"B: {names[1]}",
-            "",
-        ]
-    )
+    between = [""] if markdown else []
+    lines = [f"A: {names[0]}", *between, f"B: {names[1]}", ""]
     for each in found:
-        shown = f", {each.condition}" if each.condition else ""
-        title = f"{each.task}: {each.measure}{shown}"
-        lines += [f"## {title}", ""] if markdown else [title]
-        indent = "- " if markdown else "  "
-        scale = _SCALES.get(each.measure, 100.0)
-        digits = 1 if scale == 100 else 3
-        if each.a is not None and each.b is not None and each.difference is not None:
-            lines.append(
-                f"{indent}A {scale * each.a:.{digits}f}, B {scale * each.b:.{digits}f}, "
-                f"B - A {scale * each.difference:+.{digits}f} over {each.n:,} "
-                f"{'pairs' if each.measure == 'paired accuracy' else 'items'} "
-                f"in {each.n_clusters:,} videos"
-            )
-        if each.only_a_right is not None:
-            lines.append(
-                f"{indent}only A right: {each.only_a_right:,}; only B right: {each.only_b_right:,}"
-            )
-        lines.append(f"{indent}{each.verdict}")
-        lines += [f"{indent}{note}" for note in _notes(each)]
-        if each.flips and most:
-            lines.append(f"{indent}flipped:")
-            inner = "  - " if markdown else "    "
-            for flip in each.flips[:most]:
-                lines.append(
-                    f"{inner}{flip.id}{f' ({flip.condition})' if flip.condition else ''}: right "
-                    f"{flip.target}, A {flip.a or 'none'}, B {flip.b or 'none'} "
-                    f"(log lines {flip.line_a} and {flip.line_b})"
-                )
-            if len(each.flips) > most:
-                lines.append(f"{inner}... and {len(each.flips) - most:,} more")
-        lines.append("")
+        lines += _lines(each, most, markdown)
     if len(found) > 1:
         lines.append(
             f"{len(found)} comparisons were made; of so many, about one in twenty looks real by "
             "chance alone."
         )
     return "\n".join(lines).rstrip() + "\n"
+
+
+def _lines(each: Comparison, most: int, markdown: bool) -> list[str]:
+    """One comparison, a line each of what it says."""
+    title = f"{each.task}: {each.measure}" + (f", {each.condition}" if each.condition else "")
+    indent, inner = ("- ", "  - ") if markdown else ("  ", "    ")
+    scale = _SCALES.get(each.measure, 100.0)
+    digits = 1 if scale == 100 else 3
+    said = []
+    if each.a is not None and each.b is not None and each.difference is not None:
+        kind = "pairs" if each.measure == "paired accuracy" else "items"
+        said.append(
+            f"A {scale * each.a:.{digits}f}, B {scale * each.b:.{digits}f}, "
+            f"B - A {scale * each.difference:+.{digits}f} over {each.n:,} {kind} in "
+            f"{each.n_clusters:,} videos"
+        )
+    if each.only_a_right is not None:
+        said.append(f"only A right: {each.only_a_right:,}; only B right: {each.only_b_right:,}")
+    said += [each.verdict, *_notes(each)]
+    same = each.signature_a == each.signature_b
+    said.append(each.signature_a if same else f"A {each.signature_a}; B {each.signature_b}")
+    lines = [f"## {title}", ""] if markdown else [title]
+    lines += [f"{indent}{sentence}" for sentence in said]
+    if each.flips and most:
+        lines.append(f"{indent}flipped:")
+        lines += [f"{inner}{_flip(flip)}" for flip in each.flips[:most]]
+        if len(each.flips) > most:
+            lines.append(f"{inner}... and {len(each.flips) - most:,} more")
+    return [*lines, ""]
+
+
+def _flip(flip: Flip) -> str:
+    shown = f" ({flip.condition})" if flip.condition else ""
+    return (
+        f"{flip.id}{shown}: right {flip.target}, A {flip.a or 'none'}, B {flip.b or 'none'} "
+        f"(log lines {flip.line_a} and {flip.line_b})"
+    )
 
 
 def _notes(each: Comparison) -> list[str]:
@@ -434,7 +434,7 @@ def _notes(each: Comparison) -> list[str]:
             f"{each.only_b_logged:,} of the second are left out."
         )
     if each.test == "bootstrap" and 0 < each.n_clusters < _FEW_VIDEOS:
-        notes.append(f"Over {each.n_clusters} videos the interval is rough, and rather too narrow.")
+        notes.append(f"Over {each.n_clusters} videos the interval is rough.")
     if each.unscored:
         notes.append(f"{each.unscored:,} shared items lack a score in a run and are left out.")
     if each.prompts_differ:
@@ -443,7 +443,7 @@ def _notes(each: Comparison) -> list[str]:
 
 
 def as_json(found: Sequence[Comparison], names: tuple[str, str]) -> str:
-    """The comparisons with all flipped items."""
+    """Write the comparisons with all flipped items as JSON."""
     content = {
         "format": 1,
         "a": names[0],

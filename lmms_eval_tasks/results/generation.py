@@ -1,9 +1,9 @@
 """Generation metrics computed from the logs of finished runs.
 
-A run over generation tasks computes CLIP score and LLM-Match itself where their models are set
-up. Where they were not, the log holds all that is needed: responses and references. The scores
-are written beside the log: ``<date>_scores_<task>.jsonl``, one line per question, and
-``<date>_scores.json``, one entry per task and metric.
+A run over generation tasks computes CLIP score and LLM-Match itself if their models are set up.
+If they were not, the log has all that is needed: responses and references. The scores are
+written beside the log: `<date>_scores_<task>.jsonl`, one line per question, and
+`<date>_scores.json`, one entry per task and metric.
 """
 
 from __future__ import annotations
@@ -17,16 +17,18 @@ from pathlib import Path
 from typing import Any, cast
 
 from video_reasoning.metrics import generation
+from video_reasoning.metrics.accuracy import mean, standard_error
 from video_reasoning.preprocessing.files import atomic_path
 from video_reasoning.tasks.errors import UserError
 from video_reasoning.tasks.llm import text_scorers
 from video_reasoning.tasks.llm.text_scorers import Kind
-from video_reasoning.tasks.results.logs import OddLines, Run, find_runs, read_samples
+from video_reasoning.tasks.results.items import GENERATION, Item, TaskLog, read_task
+from video_reasoning.tasks.results.logs import find_runs, objects
 from video_reasoning.tasks.store.text_files import loads, read_text
 
 __all__ = ["METRICS", "TaskScores", "score_runs"]
 
-METRICS = ("clip_score", "llm_match", "bleu", "rouge_l")
+METRICS = GENERATION
 
 _PLAIN = {"bleu": generation.bleu_matrix, "rouge_l": generation.rouge_l_matrix}
 _RULES: dict[str, Callable[[Any], float]] = {
@@ -40,6 +42,8 @@ _CHUNK = {"clip_score": 100_000, "llm_match": 64}
 
 Progress = Callable[[str, int, int], None]
 """Called with the name of a step, how much of it is done, and how much there is."""
+Lines = dict[str, dict[str, Any]]
+"""Id -> line of a scores file: metric -> entry."""
 
 
 @dataclass(frozen=True)
@@ -47,18 +51,15 @@ class TaskScores:
     """The scores of one task of one run.
 
     Attributes:
-        run: the run.
-        task: the task's name in the harness.
-        metrics: metric -> its entry in the summary file: ``value`` (mean over questions, None
-            where none has a score), ``stderr``, ``questions``, ``model``, ``dropped_pairs``
-            (LLM-Match only).
-        problems: metric -> why it could not be computed, a sentence.
-        left_out: questions without a video or without references.
-        summary: the summary file.
+        log: The run's items.
+        metrics: Metric -> its entry in the summary file: `value` (mean over questions, None if
+            none has a score), `stderr`, `questions`, `model`, `dropped_pairs` (LLM-Match only).
+        problems: Metric -> why it could not be computed, a sentence.
+        left_out: Questions without a video or without references.
+        summary: The summary file.
     """
 
-    run: Run
-    task: str
+    log: TaskLog
     metrics: dict[str, dict[str, Any]]
     problems: dict[str, str]
     left_out: int
@@ -72,35 +73,39 @@ def score_runs(
     again: bool = False,
     progress: Progress | None = None,
 ) -> list[TaskScores]:
-    """Computes generation metrics from logs and writes them beside the logs.
+    """Compute generation metrics from logs and write them beside the logs.
 
-    What was computed before by the same model from the same responses is kept, so that an
-    interrupted run goes on where it stopped.
+    What the same model has computed from the same responses is kept, so that an interrupted run
+    goes on where it stopped.
 
     Args:
-        results: output folders of the harness, results files or sample logs.
-        metrics: some of :data:`METRICS`; none for all.
-        again: whether to compute everything anew.
-        progress: told how far the work has come.
+        results: Output folders of the harness, results files or sample logs.
+        metrics: Some of :data:`METRICS`; none for all.
+        again: Whether to compute everything again.
+        progress: Called as the work goes on.
 
     Returns:
         The scores of each task with responses and references.
 
     Raises:
-        UserError: for an unknown metric, a path that is no log, or logs without any generation
-            task; also where not one metric could be computed.
+        UserError: A metric is unknown, a path is not a log, the logs have no generation task, or
+            not one metric could be computed.
     """
     wanted = list(dict.fromkeys(metrics)) or list(METRICS)
     unknown = [name for name in wanted if name not in METRICS]
     if unknown:
         raise UserError(f"There is no metric {unknown[0]!r}; the metrics are {', '.join(METRICS)}.")
-    found = []
-    for run in find_runs(results):
-        for task, result in sorted(run.tasks.items()):
-            if result.samples is not None:
-                scores = _score_task(run, task, result.samples, wanted, again, progress)
-                if scores is not None:
-                    found.append(scores)
+    logs = [
+        read_task(run, task)
+        for run in find_runs(results)
+        for task, result in sorted(run.tasks.items())
+        if result.samples is not None
+    ]
+    found = [
+        _score_task(log, wanted, again, progress)
+        for log in logs
+        if any(item.responses is not None for item in log.items)
+    ]
     if not found:
         raise UserError(
             f"No generation task was logged in {', '.join(map(str, results))}; run one, such as "
@@ -112,126 +117,95 @@ def score_runs(
     return found
 
 
-@dataclass(frozen=True)
-class _Question:
-    """What is scored: ``digest`` changes with any of the texts."""
-
-    id: str
-    responses: tuple[str, ...]
-    references: tuple[str, ...]
-
-    @property
-    def digest(self) -> str:
-        written = json.dumps([self.responses, self.references], ensure_ascii=False)
-        return hashlib.sha256(written.encode("utf-8", "surrogatepass")).hexdigest()[:16]
-
-
 def _score_task(
-    run: Run,
-    task: str,
-    log: Path,
-    wanted: Sequence[str],
-    again: bool,
-    progress: Progress | None,
-) -> TaskScores | None:
-    """Scores one log; None where it is not one of a generation task."""
-    odd = OddLines()
-    questions, left_out = _questions(log, odd)
-    if not questions and not left_out:
-        return None
-    file = log.with_name(f"{run.date}_scores_{task}.jsonl")
-    lines = _read_lines(file)
+    log: TaskLog, wanted: Sequence[str], again: bool, progress: Progress | None
+) -> TaskScores:
+    """Score the items of one log that have responses and references."""
+    asked = [item for item in log.items if item.responses is not None]
+    items = [item for item in asked if item.responses and item.references]
+    file = log.log.with_name(f"{log.run.date}_scores_{log.task}.jsonl")
+    lines = {line["id"]: line for line in objects(file) if isinstance(line.get("id"), str)}
     metrics: dict[str, dict[str, Any]] = {}
     problems: dict[str, str] = {}
-    if odd.count:
-        problems["log"] = odd.sentence(log)
+    if log.odd.count:
+        problems["log"] = log.odd.sentence(log.log)
     for metric in wanted:
 
-        def tell(done: int, total: int, step: str = f"{task}: {metric}") -> None:
+        def tell(done: int, total: int, step: str = f"{log.task}: {metric}") -> None:
             if progress:
                 progress(step, done, total)
 
         try:
-            metrics[metric] = _score_metric(metric, questions, file, lines, again, tell)
+            metrics[metric] = _score_metric(metric, items, file, lines, again, tell)
         except text_scorers.TextModelError as error:
             problems[metric] = f"{metric} is not computed: {error}"
-    summary = log.with_name(f"{run.date}_scores.json")
-    _write_summary(summary, task, metrics)
-    return TaskScores(run, task, metrics, problems, left_out, summary)
-
-
-def _questions(log: Path, odd: OddLines) -> tuple[list[_Question], int]:
-    """The questions of a log that can be scored, and how many cannot."""
-    questions, left_out = [], 0
-    for sample in read_samples(log, odd):
-        item = sample.values.get("clip_score")
-        if not isinstance(item, dict) or "references" not in item:
-            continue
-        if item["references"] and item.get("responses"):
-            texts = (tuple(map(str, item[key])) for key in ("responses", "references"))
-            questions.append(_Question(sample.id, *texts))
-        else:
-            left_out += 1
-    return questions, left_out
+    summary = log.log.with_name(f"{log.run.date}_scores.json")
+    _write_summary(summary, log.task, metrics)
+    return TaskScores(log, metrics, problems, len(asked) - len(items), summary)
 
 
 def _score_metric(
     metric: str,
-    questions: Sequence[_Question],
+    items: Sequence[Item],
     file: Path,
-    lines: dict[str, dict[str, Any]],
+    lines: Lines,
     again: bool,
     progress: Callable[[int, int], None],
 ) -> dict[str, Any]:
-    """Scores what has no score yet, writes it down as it comes, and averages."""
+    """Score what has no score yet, write it down as it comes, and average."""
     model = "" if metric in _PLAIN else text_scorers.label(cast(Kind, metric))
-    todo = [
-        question for question in questions if again or not _known(lines, question, metric, model)
-    ]
+    todo = [item for item in items if again or not _is_known(lines, item, metric, model)]
     progress(0, len(todo))
     size = _CHUNK.get(metric, len(todo) or 1)
     for start in range(0, len(todo), size):
         part = todo[start : start + size]
-        for question, matrix in zip(part, _matrices(metric, part), strict=True):
-            line = lines.setdefault(question.id, {"id": question.id})
-            value = _RULES[metric](matrix)
+        for item, matrix in zip(part, _matrices(metric, part), strict=True):
+            line = lines.setdefault(item.id, {"id": item.id})
             line[metric] = {
-                "value": None if math.isnan(value) else value,
-                "pairs": [[None if math.isnan(x) else float(x) for x in row] for row in matrix],
+                "value": _none(_RULES[metric](matrix)),
+                "pairs": [[_none(float(score)) for score in row] for row in matrix],
                 "model": model,
-                "of": question.digest,
+                "of": _digest(item),
             }
         _write_lines(file, lines)
         progress(min(start + size, len(todo)), len(todo))
-    entries = [lines[question.id][metric] for question in questions]
-    return _average(metric, model, entries)
+    return _average(metric, model, [lines[item.id][metric] for item in items])
 
 
-def _known(lines: dict[str, dict[str, Any]], question: _Question, metric: str, model: str) -> bool:
-    entry = lines.get(question.id, {}).get(metric)
-    return isinstance(entry, dict) and (entry.get("model"), entry.get("of")) == (
-        model,
-        question.digest,
-    )
+def _none(value: float) -> float | None:
+    return None if math.isnan(value) else value
 
 
-def _matrices(metric: str, questions: Sequence[_Question]) -> Iterable[Any]:
+def _digest(item: Item) -> str:
+    """What changes with any of the texts that are scored."""
+    written = json.dumps([item.responses, item.references], ensure_ascii=False)
+    return hashlib.sha256(written.encode("utf-8", "surrogatepass")).hexdigest()[:16]
+
+
+def _is_known(lines: Lines, item: Item, metric: str, model: str) -> bool:
+    entry = lines.get(item.id, {}).get(metric)
+    if not isinstance(entry, dict):
+        return False
+    return (entry.get("model"), entry.get("of")) == (model, _digest(item))
+
+
+def _matrices(metric: str, items: Sequence[Item]) -> Iterable[Any]:
     """The scores of every pair of every question."""
+    texts = [(item.responses or (), item.references) for item in items]
     if metric in _PLAIN:
-        return [_PLAIN[metric](each.responses, each.references) for each in questions]
-    texts = text_scorers.as_questions([(each.responses, each.references) for each in questions])
-    return text_scorers.pair_scores(cast(Kind, metric), texts, bar=metric == "clip_score")
+        return [_PLAIN[metric](*each) for each in texts]
+    questions = text_scorers.as_questions(texts)
+    return text_scorers.pair_scores(cast(Kind, metric), questions, bar=metric == "clip_score")
 
 
 def _average(metric: str, model: str, entries: Sequence[dict[str, Any]]) -> dict[str, Any]:
-    """Mean over questions with its standard error, which is None for fewer than two."""
-    values = [entry["value"] for entry in entries if entry["value"] is not None]
-    mean = math.fsum(values) / len(values) if values else None
-    error = None
-    if mean is not None and len(values) > 1:
-        spread = math.fsum((value - mean) ** 2 for value in values) / (len(values) - 1)
-        error = math.sqrt(spread / len(values))
-    summary: dict[str, Any] = {"value": mean, "stderr": error, "questions": len(values)}
+    """The summary of one metric; the standard error is None for fewer than two questions."""
+    values = [entry["value"] for entry in entries]
+    summary: dict[str, Any] = {
+        "value": _none(mean(values)),
+        "stderr": _none(standard_error(values)),
+        "questions": sum(value is not None for value in values),
+    }
     if model:
         summary["model"] = model
     if metric == "llm_match":
@@ -241,31 +215,14 @@ def _average(metric: str, model: str, entries: Sequence[dict[str, Any]]) -> dict
     return summary
 
 
-def _read_lines(file: Path) -> dict[str, dict[str, Any]]:
-    """Id -> line of an earlier scores file; a line that cannot be read is computed again."""
-    lines: dict[str, dict[str, Any]] = {}
-    try:
-        content = read_text(file)
-    except (FileNotFoundError, UnicodeDecodeError):
-        return lines
-    for text in content.split("\n"):
-        try:
-            line = loads(text) if text.strip() else None
-        except (ValueError, RecursionError):
-            continue
-        if isinstance(line, dict) and isinstance(line.get("id"), str):
-            lines[line["id"]] = line
-    return lines
-
-
-def _write_lines(file: Path, lines: dict[str, dict[str, Any]]) -> None:
+def _write_lines(file: Path, lines: Lines) -> None:
     with atomic_path(file) as temporary:
         text = "".join(json.dumps(line, ensure_ascii=False) + "\n" for line in lines.values())
         temporary.write_text(text, encoding="utf-8")
 
 
 def _write_summary(file: Path, task: str, metrics: dict[str, dict[str, Any]]) -> None:
-    """Adds one task's metrics to the summary; those of other tasks and metrics stay."""
+    """Add one task's metrics to the summary; those of other tasks and metrics stay."""
     if not metrics:
         return
     try:

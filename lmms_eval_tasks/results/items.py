@@ -1,14 +1,19 @@
-"""From output folders to items: all that a report says of a task rests on what is read here."""
+"""From output folders to items: the one reader of what our tasks logged.
+
+An :class:`Item` is a logged response joined to its question. Reports, comparisons, the
+principles' table, leaderboard files and scores all start from here.
+"""
 
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from video_reasoning.tasks import registry, store
+from video_reasoning.tasks import registry
+from video_reasoning.tasks.benchmarks import BENCHMARKS
 from video_reasoning.tasks.errors import StoreError, UserError
 from video_reasoning.tasks.results.logs import (
     OddLines,
@@ -16,34 +21,29 @@ from video_reasoning.tasks.results.logs import (
     Sample,
     TaskResult,
     find_runs,
+    objects,
     read_samples,
 )
-from video_reasoning.tasks.store.questions import load_questions, questions_of
-from video_reasoning.tasks.store.text_files import is_regular, loads
+from video_reasoning.tasks.results.questions import questions_of
+from video_reasoning.tasks.store.questions import load_questions
 
-__all__ = ["GENERATION", "Item", "ReportError", "TaskLog", "gather", "read_task"]
+__all__ = ["GENERATION", "Item", "Questions", "ReportError", "TaskLog", "gather", "read_task"]
 
 GENERATION = ("clip_score", "llm_match", "bleu", "rouge_l")
 """Metrics of responses in free text, in the order of the papers' tables."""
 
-_GROUPS = ("type", "difficulty", "demonstration_type", "qid", "variant", "condition")
-_VARIATIONS = ("counterfactual", "composite", "zoom", "first_person")
+Questions = Mapping[str, Mapping[str, Any]]
+"""Id -> row of the store's questions."""
+
+_PAIR = ("qid", "variant")
 _DEMONSTRATION_TYPES = ("human", "object", "simulated")
+_BREAKDOWNS = tuple(
+    dict.fromkeys(name for benchmark in BENCHMARKS.values() for name in benchmark.breakdowns)
+)
 _COLUMNS = (
-    "id",
-    "task",
-    "question",
-    "options",
-    "answer",
-    "video",
-    "problem",
-    "frames",
-    "references",
-    "hypothesis",
-    "video_before",
-    "video_after",
-    *_GROUPS[:-1],
-    *_VARIATIONS,
+    *("id", "question_id", "task", "question", "options", "answer", "video", "problem", "frames"),
+    *("references", "hypothesis", "video_before", "video_after", "evidence"),
+    *(*_PAIR, *_BREAKDOWNS),
 )
 _QUOTES = str.maketrans("", "", "\\'\"\n")
 _KEPT = 1500
@@ -56,28 +56,33 @@ class ReportError(UserError):
 
 @dataclass(slots=True)
 class Item:
-    """One logged line, joined to its question.
+    """One logged response, joined to its question.
 
     Attributes:
-        line: its number in the sample log, from 1.
-        id: the question's id.
-        video: what the item is clustered by; the id where the log names no video.
+        line: Its number in the sample log, from 1.
+        id: The question's id.
+        question: The question's row in the store; empty if it is not known.
+        video: What the item is clustered by; the id if no video is named.
         status: "answered", "unparsed", "missing" or "withheld"; for generated text "answered".
-        choice: the letter, "yes" or "no" that was read, or None.
-        rule: how it was found.
-        score: 1.0 right, 0.0 wrong; None where nothing was scored.
-        problem: why a missing item is missing.
-        target: the right answer as logged.
-        response: what the model wrote; long ones without their middle.
-        condition: the frames shown, such as "ordered16"; empty where the task has one way only.
-        groups: breakdown -> value, such as "difficulty" -> "hard".
-        short: whether the video has fewer frames than were to be shown.
-        values: generation metric -> value of this question.
-        prompt: a digest of the text that was sent.
+        choice: The letter, "yes" or "no" that was read, or None.
+        rule: How it was found.
+        score: 1.0 right, 0.0 wrong; None if nothing was scored.
+        problem: Why a missing item is missing.
+        target: The right answer as logged.
+        response: What the model wrote; long responses without their middle.
+        condition: The frames shown, such as "ordered16"; empty if the task has one way only.
+        groups: Breakdown -> value, such as "difficulty" -> "hard".
+        short: Whether the video has fewer frames than were to be shown.
+        values: Generation metric -> value of this question.
+        prompt: A digest of the text that was sent.
+        responses: Whole responses that are scored against references; None unless the task
+            generates text.
+        references: The texts that they are scored against.
     """
 
     line: int
     id: str
+    question: Mapping[str, Any]
     video: str
     status: str
     choice: str | None
@@ -91,6 +96,13 @@ class Item:
     short: bool
     values: dict[str, float]
     prompt: str
+    responses: tuple[str, ...] | None
+    references: tuple[str, ...]
+
+    @property
+    def n_options(self) -> int | None:
+        """How many options there are, 2 for yes or no; None for an unknown question."""
+        return len(self.question.get("options") or "yn") if self.question else None
 
 
 @dataclass
@@ -98,18 +110,18 @@ class TaskLog:
     """One task of one run with its items.
 
     Attributes:
-        run: the run.
-        task: the task's name in the harness.
-        result: what the run's results file says of it.
+        run: The run.
+        task: The task's name in the harness.
+        result: What the run's results file says of it.
         benchmark: "blackswan", "causalvqa", "tvbench", or empty for a task that is not ours.
-        split: the split asked, or empty.
-        items: the log's usable lines, in order.
-        odd: the lines that were left out.
-        questions: id -> row of the store's questions; empty where they are gone.
-        questions_file: where they were read, or None.
-        changed: ids whose question in the store is not the one that was asked.
-        problem: why the questions could not be read, or the empty text.
-        example: the prompt of the first item.
+        split: The split asked, or empty.
+        items: The log's usable lines, in order.
+        odd: The lines that were left out.
+        questions: Id -> row of the store's questions; empty if they are gone.
+        questions_file: The file that they were read from, or None.
+        changed: Ids whose question in the store is not the one that was asked.
+        problem: Why the questions could not be read, or the empty text.
+        example: The prompt of the first item.
     """
 
     run: Run
@@ -119,7 +131,7 @@ class TaskLog:
     split: str
     items: list[Item] = field(default_factory=list)
     odd: OddLines = field(default_factory=OddLines)
-    questions: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    questions: Questions = field(default_factory=dict)
     questions_file: Path | None = None
     changed: set[str] = field(default_factory=set)
     problem: str = ""
@@ -133,7 +145,8 @@ class TaskLog:
     @property
     def generated(self) -> bool:
         """Whether the task asks for free text instead of a choice."""
-        return bool(set(GENERATION) & (set(self.result.metrics) | _names(self.items)))
+        named = {name for item in self.items[:50] for name in item.values}
+        return bool(set(GENERATION) & (set(self.result.metrics) | named))
 
     @property
     def folder(self) -> Path | None:
@@ -141,28 +154,29 @@ class TaskLog:
         return self.questions_file.parent.parent if self.questions_file else None
 
     def conditions(self) -> dict[str, list[Item]]:
-        """Condition -> its items, in order of appearance."""
+        """Map each condition to its items, in order of appearance."""
         found: dict[str, list[Item]] = {}
         for item in self.items:
             found.setdefault(item.condition, []).append(item)
         return found
 
 
-def gather(paths: Iterable[Path], *, variants: bool = True) -> list[TaskLog]:
-    """Reads every logged task below some paths.
+def gather(
+    paths: Iterable[Path], *, leave_out: Callable[[str], bool] = lambda task: False
+) -> list[TaskLog]:
+    """Read every logged task below some paths.
 
     Args:
-        paths: output folders of the harness, results files or sample logs.
-        variants: whether the variants of an audit's tasks are read as tasks of their own; where
-            not, only those in a file that is named itself.
+        paths: Output folders of the harness, results files or sample logs.
+        leave_out: Tasks to leave out by name, unless their own file is among the paths.
 
     Returns:
-        Tasks of one name next to each other, the runs of each from the oldest on; none where
-        only variants are there that were not asked for.
+        Tasks of one name next to each other, the runs of each from the oldest on; empty if all
+        were left out.
 
     Raises:
-        LogError: if a path is absent or no log.
-        ReportError: if no task below the paths has a sample log.
+        LogError: A path is absent or not a log.
+        ReportError: No task below the paths has a sample log.
     """
     paths = list(paths)
     runs = find_runs(paths)
@@ -172,27 +186,20 @@ def gather(paths: Iterable[Path], *, variants: bool = True) -> list[TaskLog]:
             f"No sample logs in {', '.join(map(str, paths))}; evaluate with --log_samples and "
             "name that --output_path."
         )
-    if not variants:
-        from video_reasoning.tasks.audit.variants import is_variant
+    named = {path.resolve() for path in paths if path.is_file()}
+    cache: dict[Path, Questions] = {}
+    found = [
+        read_task(run, task, cache)
+        for run, task in logged
+        if not leave_out(task) or named & _files(run, task)
+    ]
+    tasks = {name: place for place, name in enumerate(registry.our_tasks())}
+    benchmarks = {name: place for place, name in enumerate((*BENCHMARKS, ""))}
 
-        named = {path.resolve() for path in paths if path.is_file()}
-        logged = [
-            (run, task) for run, task in logged if not is_variant(task) or named & _files(run, task)
-        ]
-    cache: dict[Path, Mapping[str, Mapping[str, Any]]] = {}
-    found = [read_task(run, task, cache) for run, task in logged]
-    order = list(registry.our_tasks())
-    place = {name: number for number, name in enumerate(order)}
-    benchmarks = {name: number for number, name in enumerate((*store.SPLITS, ""))}
-    return sorted(
-        found,
-        key=lambda log: (
-            benchmarks[log.benchmark],
-            place.get(log.task, len(place)),
-            log.task,
-            log.run.date,
-        ),
-    )
+    def place(log: TaskLog) -> tuple[int, int, str, str]:
+        return benchmarks[log.benchmark], tasks.get(log.task, len(tasks)), log.task, log.run.date
+
+    return sorted(found, key=place)
 
 
 def _files(run: Run, task: str) -> set[Path]:
@@ -201,52 +208,58 @@ def _files(run: Run, task: str) -> set[Path]:
 
 
 def read_task(
-    run: Run, task: str, cache: dict[Path, Mapping[str, Mapping[str, Any]]] | None = None
+    run: Run, task: str, cache: dict[Path, Questions] | None = None, *, check: bool = True
 ) -> TaskLog:
-    """Reads one task of one run.
+    """Read one task of one run.
 
     Args:
-        run: the run.
-        task: one of its tasks.
-        cache: questions that were read before, by file; filled.
+        run: The run.
+        task: One of its tasks.
+        cache: Questions that were read before, by file; filled.
+        check: Whether to leave out the store's questions if they are not those that were asked.
 
     Raises:
-        LogError: if the task has no readable sample log.
+        LogError: The task has no readable sample log.
     """
     ours = registry.our_tasks().get(task)
     benchmark, split = ours.needs[0] if ours and ours.needs else ("", "")
     log = TaskLog(run, task, run.tasks[task], benchmark, split)
+    cache = {} if cache is None else cache
     try:
         file = questions_of(run, task)
         if file.suffix != ".parquet":
-            raise StoreError(f"the task reads {file}, which is no questions.parquet of a store.")
-        rows = cache.get(file) if cache is not None else None
-        if rows is None:
-            rows = load_questions(file, _COLUMNS)
-            if cache is not None:
-                cache[file] = rows
-        log.questions, log.questions_file = rows, file
+            raise StoreError(f"the task reads {file}, which is not a store's questions.parquet.")
+        if file not in cache:
+            cache[file] = load_questions(file, _COLUMNS)
+        log.questions, log.questions_file = cache[file], file
     except StoreError as error:
         log.problem = str(error)
     _read_items(log)
-    if log.changed:  # what else looks the same may have other videos: the store is another one
+    if (
+        log.changed and check
+    ):  # what else looks the same may have other videos: the store is another one
         log.questions, log.items, log.odd = {}, [], OddLines()
         _read_items(log)
     return log
 
 
 def _read_items(log: TaskLog) -> None:
-    scores = _scores_beside(log.run, log.task)
+    # What `video-reasoning score` wrote beside the log.
+    beside = log.run.folder / f"{log.run.date}_scores_{log.task}.jsonl"
+    scores = {line["id"]: line for line in objects(beside) if isinstance(line.get("id"), str)}
     for sample in read_samples(log.log, log.odd):
         if not log.items:
             log.example = sample.prompt
-        question = log.questions.get(sample.id)
-        if question is not None and _other(sample, question):
+        question = log.questions.get(sample.id, {})
+        if question and _is_other(sample, question):
             log.changed.add(sample.id)
-        log.items.append(_item(sample, question, scores.get(sample.id, {})))
+        item = _item(sample, question, scores.get(sample.id, {}))
+        if item.condition in ("video", log.result.config.get("dataset_name")):
+            item.condition = ""  # the task's only way
+        log.items.append(item)
 
 
-def _other(sample: Sample, question: Mapping[str, Any]) -> bool:
+def _is_other(sample: Sample, question: Mapping[str, Any]) -> bool:
     """Whether the store's question is not the one that was asked: other options or answer.
 
     Prompts may quote options, so that quotes and backslashes do not count.
@@ -254,83 +267,90 @@ def _other(sample: Sample, question: Mapping[str, Any]) -> bool:
     answer, options = question.get("answer"), question.get("options") or []
     if answer and sample.target and sample.target != answer:
         return True
-    if not sample.prompt:
-        return False
     prompt = sample.prompt.translate(_QUOTES)
-    return any(option.translate(_QUOTES) not in prompt for option in options)
+    return bool(prompt) and any(option.translate(_QUOTES) not in prompt for option in options)
 
 
-def _item(sample: Sample, question: Mapping[str, Any] | None, scores: Mapping[str, Any]) -> Item:
-    groups = _groups(sample, question)
-    values = {}
-    for metric in GENERATION:
-        entry = sample.values.get(metric)
-        number = entry.get("score") if isinstance(entry, Mapping) else entry
-        stored = scores.get(metric)
-        if isinstance(stored, Mapping) and stored.get("value") is not None:
-            number = stored["value"]
-        if isinstance(number, (int, float)) and not isinstance(number, bool):
-            values[metric] = float(number)
-    short = sample.values.get("short_videos")
-    audited = sample.values.get("audit")
-    audited = audited if isinstance(audited, Mapping) else {}
-    problem = sample.problem or str(audited.get("problem") or "")
+def _item(sample: Sample, question: Mapping[str, Any], scores: Mapping[str, Any]) -> Item:
+    audited = _mapping(sample.values.get("audit"))
+    missing = sample.problem or str(audited.get("problem") or "")
+    stated = sample.status or ("missing" if missing or _lacks_video(sample) else "answered")
+    texts = _mapping(sample.values.get("clip_score"))
+    prompt = sample.prompt.encode("utf-8", "surrogatepass")
     return Item(
         line=sample.line,
         id=sample.id or f"line {sample.line}",
-        video=sample.group("video") or str((question or {}).get("video") or "") or sample.id,
-        status=sample.status or ("missing" if problem else _status(sample)),
+        question=question,
+        video=sample.group("video") or str(question.get("video") or "") or sample.id,
+        status=stated,
         choice=sample.choice,
         rule=sample.rule,
         score=_audited_score(sample, audited) if audited else sample.score,
-        problem=problem,
+        problem=missing,
         target=sample.target,
         response=_shortened("\n---\n".join(sample.responses)),
-        condition=groups.pop("condition", ""),
-        groups=groups,
-        short=isinstance(short, Mapping) and bool(short.get("short")),
-        values=values,
-        prompt=hashlib.sha256(sample.prompt.encode("utf-8", "surrogatepass")).hexdigest()[:16],
+        condition=sample.group("condition") or str(question.get("condition") or ""),
+        groups=_groups(sample, question),
+        short=bool(_mapping(sample.values.get("short_videos")).get("short")),
+        values=_values(sample, scores),
+        prompt=hashlib.sha256(prompt).hexdigest()[:16],
+        responses=tuple(map(str, texts.get("responses") or ())) if "references" in texts else None,
+        references=tuple(map(str, texts.get("references") or ())),
     )
+
+
+def _mapping(value: object) -> Mapping[str, Any]:
+    return value if isinstance(value, Mapping) else {}
+
+
+def _lacks_video(sample: Sample) -> bool:
+    """For logs that state no status: generated text, and other people's tasks."""
+    return bool(_mapping(sample.values.get("missing_items")).get("missing"))
+
+
+def _is_number(value: object) -> bool:
+    return isinstance(value, (int, float)) and not isinstance(value, bool)
+
+
+def _values(sample: Sample, scores: Mapping[str, Any]) -> dict[str, float]:
+    """Generation metric -> value: what was computed later counts before the run's own."""
+    values = {}
+    for metric in GENERATION:
+        entry = sample.values.get(metric)
+        logged = entry.get("score") if isinstance(entry, Mapping) else entry
+        later = _mapping(scores.get(metric)).get("value")
+        number = logged if later is None else later
+        if _is_number(number):
+            values[metric] = float(number)
+    return values
 
 
 def _audited_score(sample: Sample, audited: Mapping[str, Any]) -> float | None:
     """The score of a line of an audit's variant: the task's own, else its first metric's."""
-    if sample.score is not None or audited.get("problem"):
-        return None if audited.get("problem") else sample.score
-    scores = audited.get("scores")
-    for pair in scores.values() if isinstance(scores, Mapping) else ():
+    if audited.get("problem"):
+        return None
+    if sample.score is not None:
+        return sample.score
+    for pair in _mapping(audited.get("scores")).values():
         value = pair[0] if isinstance(pair, list) and pair else None
-        if isinstance(value, (int, float)) and not isinstance(value, bool) and 0 <= value <= 1:
+        if _is_number(value) and 0 <= value <= 1:
             return float(value)
     return None
 
 
-def _status(sample: Sample) -> str:
-    """For logs of tasks that state none: generated text, and other people's tasks."""
-    missing = sample.values.get("missing_items")
-    return "missing" if isinstance(missing, Mapping) and missing.get("missing") else "answered"
-
-
-def _groups(sample: Sample, question: Mapping[str, Any] | None) -> dict[str, str]:
+def _groups(sample: Sample, question: Mapping[str, Any]) -> dict[str, str]:
     """Breakdown -> value: from the log, as the harness had it; else from the store."""
     groups = {}
-    for name in _GROUPS:
-        text = sample.group(name) or str((question or {}).get(name) or "")
-        if text:
-            groups[name] = text
-    kind = str((question or {}).get("task") or "")
-    if kind:
-        groups["task"] = kind
-    for name in _DEMONSTRATION_TYPES:
-        if sample.values.get(f"acc_{name}"):
-            groups["demonstration_type"] = name
-    for name in _VARIATIONS:
-        if f"acc_{name}" in sample.values:
+    for name in (*_PAIR, *_BREAKDOWNS):
+        stored = question.get(name)
+        if f"acc_{name}" in sample.values:  # of its own metric, empty for what is not in it
             groups[name] = "yes" if sample.values[f"acc_{name}"] else "no"
-        elif question is not None and name in question:
-            groups[name] = "yes" if question[name] else "no"
-    return groups
+        elif isinstance(stored, bool):
+            groups[name] = "yes" if stored else "no"
+        elif text := sample.group(name) or str(stored or ""):
+            groups[name] = text
+    kinds = [name for name in _DEMONSTRATION_TYPES if sample.values.get(f"acc_{name}")]
+    return groups | ({"demonstration_type": kinds[0]} if kinds else {})
 
 
 def _shortened(text: str) -> str:
@@ -338,26 +358,3 @@ def _shortened(text: str) -> str:
         return text
     left_out = len(text) - 2 * _KEPT
     return f"{text[:_KEPT]}\n[… {left_out:,} characters …]\n{text[-_KEPT:]}"
-
-
-def _names(items: Sequence[Item]) -> set[str]:
-    return {name for item in items[:50] for name in item.values}
-
-
-def _scores_beside(run: Run, task: str) -> dict[str, Mapping[str, Any]]:
-    """What ``video-reasoning score`` wrote beside the log: id -> metric -> entry."""
-    file = run.folder / f"{run.date}_scores_{task}.jsonl"
-    if not is_regular(file):
-        return {}
-    return {line["id"]: line for line in _objects(file) if isinstance(line.get("id"), str)}
-
-
-def _objects(file: Path) -> Iterator[dict[str, Any]]:
-    with file.open(encoding="utf-8", errors="replace") as lines:
-        for text in lines:
-            try:
-                line = loads(text)
-            except (ValueError, RecursionError):
-                continue
-            if isinstance(line, dict):
-                yield line

@@ -1,14 +1,14 @@
-"""Reading what the harness leaves in its ``--output_path``.
+"""Reading what the harness leaves in its `--output_path`.
 
-A run writes ``<date>_results.json`` and, with ``--log_samples``, one
-``<date>_samples_<task>.jsonl`` a task into ``--output_path``, or into a folder there that is
-named after the checkpoint in ``--model_args``. All runs of models without a checkpoint share a
-folder, so a run's model is read from its results file and not from where it lies.
+A run writes `<date>_results.json` and, with `--log_samples`, one `<date>_samples_<task>.jsonl`
+per task into `--output_path`, or into a folder there that is named after the checkpoint in
+`--model_args`. All runs of models without a checkpoint share a folder, so a run's model is read
+from its results file and not from its place.
 
-A line of a sample log has no document. It has ``doc_id`` (place among the task's documents),
-``target``, ``filtered_resps``, ``input`` (the prompt) and all that the task's
-``process_results`` returned: for our tasks the judged keys of
-:mod:`video_reasoning.tasks.scoring`, and the metrics' items, which hold the question's ``id``.
+A line of a sample log has no document. It has `doc_id` (place among the task's documents),
+`target`, `filtered_resps`, `input` (the prompt) and all that the task's `process_results`
+returned: for our tasks the keys of :mod:`video_reasoning.tasks.scoring`, and the metrics' items,
+which contain the question's `id`.
 """
 
 from __future__ import annotations
@@ -33,6 +33,7 @@ __all__ = [
     "Sample",
     "TaskResult",
     "find_runs",
+    "objects",
     "read_samples",
 ]
 
@@ -49,15 +50,15 @@ class LogError(UserError):
 
 @dataclass(frozen=True)
 class TaskResult:
-    """What one run says of one task, or of one group of tasks.
+    """What one run says of one task.
 
     Attributes:
-        metrics: metric -> value; None where the harness's table says N/A. A filter other than
-            ``none`` is part of the name (``accuracy,strict``).
-        errors: metric -> its standard error: clustered where there is one, else from the
+        metrics: Metric -> value; None if the harness's table says N/A. A filter other than
+            `none` is part of the name (`accuracy,strict`).
+        errors: Metric -> its standard error: the clustered one if there is one, else that of the
             central limit theorem, else the harness's own. Metrics without any are absent.
-        samples: the task's sample log, or None where the run has none.
-        config: the task's configuration as the harness recorded it.
+        samples: The task's sample log, or None if the run has none.
+        config: The task's configuration as the harness recorded it.
     """
 
     metrics: Mapping[str, float | None] = field(default_factory=dict)
@@ -71,15 +72,14 @@ class Run:
     """One evaluation.
 
     Attributes:
-        model: the harness's name of the model, as given to ``--model``.
-        model_args: ``--model_args`` as one text.
-        checkpoint: the checkpoint among the arguments, or the empty text.
-        date: as the file names have it, ``YYYYMMDD_HHMMSS``.
-        folder: where the files lie.
-        tasks: task -> what the run says of it.
-        groups: group -> its aggregated metrics.
-        config: the run's configuration (limit, seeds, batch size, ...).
-        results: the results file, or None where only sample logs were found.
+        model: The harness's name of the model, as given to `--model`.
+        model_args: `--model_args` as one text.
+        checkpoint: The checkpoint among the arguments, or the empty text.
+        date: As in the file names, `YYYYMMDD_HHMMSS`.
+        folder: The folder of its files.
+        tasks: Task -> what the run says of it.
+        config: The run's configuration (limit, seeds, batch size, ...).
+        results: The results file, or None if only sample logs were found.
     """
 
     model: str
@@ -88,20 +88,19 @@ class Run:
     date: str
     folder: Path
     tasks: Mapping[str, TaskResult]
-    groups: Mapping[str, TaskResult] = field(default_factory=dict)
     config: Mapping[str, Any] = field(default_factory=dict)
     results: Path | None = None
 
     @property
     def label(self) -> str:
-        """What to call the model in a table: its checkpoint, else the harness's name."""
+        """The model's name in a table: its checkpoint, else the harness's name."""
         return self.checkpoint or self.model
 
     def samples(self, task: str) -> Path:
-        """The sample log of a task.
+        """Return the sample log of a task.
 
         Raises:
-            LogError: if the run has none.
+            LogError: The run has none.
         """
         path = self.tasks[task].samples if task in self.tasks else None
         if path is None:
@@ -117,18 +116,18 @@ class Sample:
     """One line of a sample log.
 
     Attributes:
-        line: its number in the file, from 1.
-        doc_id: place of the document among the task's documents, from 0.
-        id: the question's id, or the empty text where the log has none.
-        target: the right answer as logged; empty where it is withheld.
-        responses: the responses that were scored; several where several were sampled.
-        prompt: the text that the model was sent.
-        status: "answered", "unparsed", "missing" or "withheld"; empty for tasks not ours.
-        choice: the letter, "yes" or "no" that was read from the response, or None.
-        rule: how it was found.
-        score: 0..1, or None where nothing was scored.
-        problem: why a missing item is missing.
-        values: everything else in the line, such as the metrics' items.
+        line: Its number in the file, from 1.
+        doc_id: Place of the document among the task's documents, from 0.
+        id: The question's id, or the empty text if the log has none.
+        target: The right answer as logged; empty if it is withheld.
+        responses: The responses that were scored; several if several were sampled.
+        prompt: The text that the model was sent.
+        status: "answered", "unparsed", "missing" or "withheld"; empty for other people's tasks.
+        choice: The letter, "yes" or "no" that was read from the response, or None.
+        rule: How it was found.
+        score: 0..1, or None if nothing was scored.
+        problem: Why a missing item is missing.
+        values: Everything else in the line, such as the metrics' items.
     """
 
     line: int
@@ -145,15 +144,8 @@ class Sample:
     values: Mapping[str, Any]
 
     def group(self, name: str) -> str:
-        """A key such as ``qid``, ``variant`` or ``difficulty`` of the metrics' items.
-
-        Returns:
-            Its value as text, or the empty text where no item has it.
-        """
-        for item in (self.values, *self.values.values()):
-            if isinstance(item, Mapping) and item.get(name) is not None:
-                return str(item[name])
-        return ""
+        """Return a key such as `qid` of the metrics' items, empty if none has it."""
+        return _first(self.values, name)
 
 
 @dataclass
@@ -161,8 +153,8 @@ class OddLines:
     """The lines of a sample log that could not be used.
 
     Attributes:
-        count: how many there were.
-        reasons: line number and reason of the first :data:`SHOWN` of them.
+        count: How many there were.
+        reasons: Line number and reason of the first `SHOWN` of them.
     """
 
     SHOWN = 5
@@ -171,13 +163,13 @@ class OddLines:
     reasons: list[str] = field(default_factory=list)
 
     def add(self, line: int, reason: str) -> None:
-        """Records one line."""
+        """Record one line."""
         self.count += 1
         if len(self.reasons) < self.SHOWN:
             self.reasons.append(f"line {line}: {reason}")
 
     def sentence(self, path: Path) -> str:
-        """Says what was left out, or nothing where all was used."""
+        """Say what was left out; empty if all was used."""
         if not self.count:
             return ""
         more = self.count - len(self.reasons)
@@ -186,21 +178,21 @@ class OddLines:
 
 
 def find_runs(paths: Iterable[Path], *, every: bool = False) -> list[Run]:
-    """Finds the runs under some paths, oldest first.
+    """Find the runs under some paths, oldest first.
 
     Of several runs of one model (with the same arguments) and one task below one of the folders
     the newest counts: older runs lose that task, and vanish once they have none. A run or log
-    that is named itself counts always.
+    that is named itself always counts.
 
     Args:
-        paths: each an output folder, a folder in it, a results file or a sample log.
-        every: whether to keep the older runs of a task as well.
+        paths: Output folders, folders in them, results files or sample logs.
+        every: Whether to keep the older runs of a task as well.
 
     Returns:
-        The runs; those of several paths together, none twice. A path may hold none.
+        The runs of all paths, none twice. A path may have none.
 
     Raises:
-        LogError: if a path does not exist, is no log of the harness, or names a results file
+        LogError: A path does not exist, is not a log of the harness, or names a results file
             that cannot be read. Unreadable files in a folder are passed over with a warning.
     """
     runs: list[Run] = []
@@ -223,14 +215,12 @@ def find_runs(paths: Iterable[Path], *, every: bool = False) -> list[Run]:
     for run in runs:
         key = (run.folder.resolve(), run.date)
         same = merged.get(key, run)
-        merged[key] = replace(
-            same, tasks={**same.tasks, **run.tasks}, groups={**same.groups, **run.groups}
-        )
+        merged[key] = replace(same, tasks={**same.tasks, **run.tasks})
     return sorted(merged.values(), key=lambda run: run.date)
 
 
 def _in_folder(folder: Path) -> list[Run]:
-    """Every run whose files lie anywhere below a folder."""
+    """Every run anywhere below a folder."""
     runs: list[Run] = []
     claimed: set[Path] = set()
     for path in sorted(folder.rglob("*_results.json")):
@@ -254,23 +244,20 @@ def _in_folder(folder: Path) -> list[Run]:
 
 
 def _newest(runs: Sequence[Run]) -> list[Run]:
-    """Leaves each task to the newest run of its model."""
-    newest: dict[tuple[str, str, str, str], Run] = {}
-    for run in sorted(runs, key=lambda run: run.date):
-        for task in run.tasks:
-            newest[run.model, run.checkpoint, run.model_args, task] = run
-    kept = []
-    for run in runs:
-        tasks = {
-            task: result
-            for task, result in run.tasks.items()
-            if newest[run.model, run.checkpoint, run.model_args, task] is run
-        }
-        if tasks:
-            # A group's numbers rest on all of its tasks: they go with the first that goes.
-            whole = len(tasks) == len(run.tasks)
-            kept.append(replace(run, tasks=tasks, groups=run.groups if whole else {}))
-    return kept
+    """Leave each task to the newest run of its model."""
+
+    def key(run: Run, task: str) -> tuple[str, ...]:
+        return run.model, run.checkpoint, run.model_args, task
+
+    ordered = sorted(runs, key=lambda run: run.date)
+    newest = {key(run, task): run for run in ordered for task in run.tasks}
+    kept = [
+        replace(
+            run, tasks={t: result for t, result in run.tasks.items() if newest[key(run, t)] is run}
+        )
+        for run in runs
+    ]
+    return [run for run in kept if run.tasks]
 
 
 def _from_results(path: Path) -> Run:
@@ -282,7 +269,7 @@ def _from_results(path: Path) -> Run:
             "name another run's, or run the evaluation again."
         ) from error
     if not isinstance(content, dict) or not isinstance(content.get("results"), dict):
-        raise LogError(f"{path} is no results file of the harness: it has no results.")
+        raise LogError(f"{path} is not a results file of the harness: it has no results.")
     match = _RESULTS.match(path.name)
     date = match["date"] if match else str(content.get("date") or "")
     configs, config = _mapping(content.get("configs")), _mapping(content.get("config"))
@@ -291,13 +278,11 @@ def _from_results(path: Path) -> Run:
         for log in path.parent.glob(f"{_escaped(date)}_samples_*.jsonl")
         if (found := _SAMPLES.match(log.name)) and found["date"] == date and is_regular(log)
     }
-    tasks, groups = {}, {}
+    tasks = {}
     for name, entry in content["results"].items():
-        metrics, errors = _metrics(_mapping(entry))
-        if name in configs:
+        if name in configs:  # otherwise a group of tasks
+            metrics, errors = _metrics(_mapping(entry))
             tasks[name] = TaskResult(metrics, errors, logs.get(name), _mapping(configs[name]))
-        else:
-            groups[name] = TaskResult(metrics, errors)
     for name, log in logs.items():
         tasks.setdefault(name, TaskResult(samples=log, config=_mapping(configs.get(name))))
     arguments = config.get("model_args") or ""
@@ -308,7 +293,6 @@ def _from_results(path: Path) -> Run:
         date=date,
         folder=path.parent,
         tasks=tasks,
-        groups=groups,
         config=config,
         results=path,
     )
@@ -319,7 +303,7 @@ def _from_samples(path: Path, date: str, task: str) -> Run:
     beside = path.parent / f"{date}_results.json"
     if beside.is_file():
         run = _from_results(beside)
-        return replace(run, tasks={task: run.tasks[task]}, groups={})
+        return replace(run, tasks={task: run.tasks[task]})
     tasks = {task: TaskResult(samples=path)}
     return Run(path.parent.name, "", "", date, path.parent, tasks)
 
@@ -349,7 +333,7 @@ def _metrics(entry: Mapping[str, Any]) -> tuple[dict[str, float | None], dict[st
     """Metrics and their standard errors from a task's entry in the results file."""
     metrics: dict[str, float | None] = {}
     errors: dict[str, float] = {}
-    ranks = ("_stderr", "_stderr_clt", "_stderr_clustered")  # the last that is there counts
+    ranks = ("_stderr", "_stderr_clt", "_stderr_clustered")  # the last one present counts
     for key, value in entry.items():
         name, comma, filtered = key.rpartition(",")
         # The harness lists every key that a task logs; only metrics have a number or null.
@@ -369,20 +353,20 @@ def _metrics(entry: Mapping[str, Any]) -> tuple[dict[str, float | None], dict[st
 
 
 def read_samples(path: Path, odd: OddLines | None = None) -> Iterator[Sample]:
-    """Reads a sample log line by line; only one line is in memory at a time.
+    """Read a sample log line by line; only one line is in memory at a time.
 
-    A line that is torn, that is no sample, or that repeats a document (two runs that began in
-    the same second write into one file) is left out and counted.
+    A line that is torn, is not a sample, or repeats a document (two runs that began in the same
+    second write into one file) is left out and counted.
 
     Args:
-        path: the sample log.
-        odd: filled with the lines that were left out; None to log a warning at the end.
+        path: The sample log.
+        odd: Filled with the lines that were left out; None to log a warning at the end.
 
     Yields:
         The samples, in the order of the file.
 
     Raises:
-        LogError: if the file cannot be read.
+        LogError: The file cannot be read.
     """
     left_out = OddLines() if odd is None else odd
     seen: set[int] = set()
@@ -397,7 +381,7 @@ def read_samples(path: Path, odd: OddLines | None = None) -> Iterator[Sample]:
                     left_out.add(number, _reason(error))
                     continue
                 if sample.doc_id in seen:
-                    left_out.add(number, f"document {sample.doc_id} stands twice")
+                    left_out.add(number, f"duplicate document {sample.doc_id}")
                     continue
                 seen.add(sample.doc_id)
                 yield sample
@@ -426,7 +410,7 @@ def _sample(number: int, content: object) -> Sample:
     return Sample(
         line=number,
         doc_id=doc_id,
-        id=_id(values),
+        id=_first(values, "id"),
         target=_text(content.get("target")),
         responses=tuple(_flat(content["filtered_resps"])),
         prompt=_text(content.get("input")),
@@ -439,11 +423,11 @@ def _sample(number: int, content: object) -> Sample:
     )
 
 
-def _id(values: Mapping[str, Any]) -> str:
-    """The question's id: in the line itself or in the first metric's item that has it."""
+def _first(values: Mapping[str, Any], name: str) -> str:
+    """A key of the line itself or of the first metric's item that has it, as text."""
     for item in (values, *values.values()):
-        if isinstance(item, dict) and item.get("id") is not None:
-            return str(item["id"])
+        if isinstance(item, Mapping) and item.get(name) is not None:
+            return str(item[name])
     return ""
 
 
@@ -457,3 +441,17 @@ def _flat(responses: object) -> Iterator[str]:
             yield from _flat(response)
     else:
         yield _text(responses)
+
+
+def objects(path: Path) -> Iterator[dict[str, Any]]:
+    """Read JSON Lines, leaving out what cannot be read; nothing if there is no such file."""
+    if not is_regular(path):
+        return
+    with path.open("rb") as lines:
+        for line in lines:
+            try:
+                content = loads(line)
+            except (ValueError, RecursionError):
+                continue
+            if isinstance(content, dict):
+                yield content

@@ -4,41 +4,52 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
-from video_reasoning.metrics.accuracy import DESCRIPTIVE
-from video_reasoning.metrics.intervals import (
-    DRAWS,
-    Estimate,
-    accuracy_interval,
-    mean_interval,
-    principles_intervals,
+from video_reasoning.metrics.accuracy import DESCRIPTIVE, guessing_accuracy
+from video_reasoning.metrics.intervals import Estimate, accuracy_interval, mean_interval
+from video_reasoning.metrics.paired import (
+    complete_groups,
+    consistency,
+    decompose,
+    score_groups,
 )
-from video_reasoning.metrics.paired import consistency, decompose, score_groups
-from video_reasoning.metrics.principles import evaluate_principles
+from video_reasoning.metrics.principles import CONDITIONS, GAINS
+from video_reasoning.tasks.benchmarks import BENCHMARKS
 from video_reasoning.tasks.results.items import GENERATION, Item, TaskLog
-from video_reasoning.tasks.tvbench.principles import PRINCIPLES
+from video_reasoning.tasks.results.principles import evaluate_items
+from video_reasoning.tasks.results.signature import signature
 
-__all__ = ["LEVEL", "Number", "TaskNumbers", "measure"]
+__all__ = [
+    "BREAKDOWNS",
+    "LEVEL",
+    "RATIOS",
+    "UNITS",
+    "Number",
+    "TaskNumbers",
+    "accuracy_of",
+    "guessing",
+    "measure",
+    "number_of",
+]
 
 LEVEL = 0.95
 """Coverage of every interval in a report."""
 
-BREAKDOWNS = (
-    "type",
-    "difficulty",
-    "demonstration_type",
-    "counterfactual",
-    "composite",
-    "zoom",
-    "first_person",
+BREAKDOWNS = tuple(
+    dict.fromkeys(
+        name for each in BENCHMARKS.values() for name in each.breakdowns if name != "task"
+    )
 )
 
-_ORDER = {name: place for place, name in enumerate(("easy", "medium", "hard", "no", "yes"))}
+RATIOS = tuple(GAINS)
 
-RATIOS = ("kappa_random", "kappa_handpicked", "tau", "rho")
+UNITS: Mapping[str, str] = {"llm_match": "1..5", "clip_score": "-1..1"}
+"""Units of the generation metrics that are not shares."""
+
+_ORDER = {name: place for place, name in enumerate(("easy", "medium", "hard", "no", "yes"))}
 
 
 @dataclass(frozen=True)
@@ -46,22 +57,22 @@ class Number:
     """A number of the report.
 
     Attributes:
-        name: what was measured, e.g. "accuracy", "tau".
-        value: as a share or ratio; None where it is undefined.
-        low: lower end of the interval, or None.
-        high: upper end, or None; an infinite end is None and ``unbounded`` says so.
-        n: items (pairs, questions) that it rests on.
-        n_clusters: videos that these fall into.
-        method: how the interval was made.
-        group: breakdown -> value, empty for all items.
-        condition: frames shown, empty where the task shows its videos in one way.
+        name: What was measured, e.g. "accuracy", "tau".
+        value: As a share or ratio; None if it is undefined.
+        low: Lower end of the interval, or None.
+        high: Upper end, or None; an infinite end is None and `unbounded` says so.
+        n: Items (pairs, questions) that it rests on.
+        n_clusters: Videos that these fall into.
+        method: How the interval was made.
+        task: The task's name.
+        model: The run's model.
+        run: The run's date.
+        file: The sample log that it was computed from.
+        group: Breakdown -> value, empty for all items.
+        condition: The frames shown, empty if the task shows its videos in one way.
         unit: "share", "ratio" (the paper prints both x100), "1..5" or "-1..1".
-        harness: what the harness's own table says of the same quantity, or None.
-        unbounded: whether the interval has no upper end.
-        task: the task's name.
-        model: the run's model.
-        run: the run's date.
-        file: the sample log that it was computed from.
+        harness: The harness's own value of the same quantity, or None.
+        unbounded: Whether the interval has no upper end.
     """
 
     name: str
@@ -87,14 +98,14 @@ class TaskNumbers:
     """All numbers of one task of one run.
 
     Attributes:
-        log: the items.
-        numbers: everything with an interval.
-        counts: status -> items, and "items", "scored", "short", "odd lines", "skipped rows",
-            "incomplete pairs", "left out questions".
-        rules: rule -> how many answers it found.
-        chance: expected accuracy of guessing among the options, 0..1, or None.
-        chance_paired: the same for whole pairs.
-        paired: further figures of paired scoring, by name; empty where there are no pairs.
+        log: The items.
+        numbers: Everything with an interval.
+        counts: Status -> items, and "items", "scored", "short videos", "odd lines", "skipped
+            rows", "complete pairs", "incomplete pairs", "left out questions".
+        rules: Rule -> how many answers it found.
+        chance: Expected accuracy of guessing among the options, 0..1, or None.
+        chance_paired: The same for whole pairs.
+        paired: Further figures of paired scoring, by name; empty if there are no pairs.
     """
 
     log: TaskLog
@@ -108,7 +119,7 @@ class TaskNumbers:
     def find(
         self, name: str, group: Mapping[str, str] | None = None, condition: str | None = None
     ) -> Number | None:
-        """The number of that name over that group; of any condition where none is named."""
+        """Find a number by name and group; of any condition if none is named."""
         for number in self.numbers:
             if (
                 number.name == name
@@ -123,6 +134,7 @@ class TaskNumbers:
         log = self.log
         return {
             "task": log.task,
+            "signature": signature(log),
             "benchmark": log.benchmark,
             "split": log.split,
             "model": log.run.label,
@@ -143,7 +155,7 @@ class TaskNumbers:
 
 
 def measure(log: TaskLog) -> TaskNumbers:
-    """Computes everything that a report says of one task of one run."""
+    """Compute everything that a report says of one task of one run."""
     found = TaskNumbers(log)
     _count(found)
     if log.generated:
@@ -174,206 +186,141 @@ def _count(found: TaskNumbers) -> None:
         found.counts["skipped rows"] = int(skipped)
     asked = [item for item in log.items if item.status != "missing" and item.rule]
     found.rules = dict(Counter(item.rule for item in asked).most_common())
-    chances = [
-        chance
-        for item in log.items
-        if item.score is not None and (chance := _chance(log, item)) is not None
-    ]
-    if chances and not log.generated:
-        found.chance = math.fsum(chances) / len(chances)
+    if not log.generated:
+        found.chance = guessing(log.items)
 
 
-def _chance(log: TaskLog, item: Item) -> float | None:
-    question = log.questions.get(item.id)
-    if question is None:
-        return None
-    options = question.get("options")
-    return 1 / len(options) if options else 0.5
+def guessing(items: Sequence[Item]) -> float | None:
+    """Expect this accuracy of guessing on the scored items; None if no question is known."""
+    counts = [item.n_options for item in items if item.score is not None]
+    return _finite(guessing_accuracy(count for count in counts if count))
 
 
-def share(scores: Sequence[float], clusters: Sequence[Hashable]) -> tuple[Estimate, str]:
-    """An accuracy with its interval, and how that was made."""
-    estimate = accuracy_interval(scores, clusters, level=LEVEL)
-    return estimate, estimate.method
+def number_of(log: TaskLog, name: str, estimate: Estimate, **more: Any) -> Number:
+    """Make an estimate a number of a report.
 
-
-def _number(
-    found: TaskNumbers,
-    name: str,
-    estimate: Estimate,
-    method: str,
-    *,
-    group: Mapping[str, str] | None = None,
-    condition: str = "",
-    unit: str = "share",
-    harness: str = "",
-) -> Number:
-    log = found.log
-    number = Number(
-        name=name,
-        value=_finite(estimate.value),
-        low=_finite(estimate.low),
-        high=_finite(estimate.high),
-        n=estimate.n,
-        n_clusters=estimate.n_clusters,
-        method=method,
-        group=dict(group or {}),
-        condition=condition,
-        unit=unit,
-        harness=log.result.metrics.get(harness) if harness else None,
-        unbounded=math.isinf(estimate.high),
-        task=log.task,
-        model=log.run.label,
-        run=log.run.date,
-        file=str(log.log),
-    )
-    found.numbers.append(number)
-    return number
+    Args:
+        log: Where it comes from.
+        name: What was measured.
+        estimate: Its value and interval.
+        more: Further fields of :class:`Number`, in place of the log's.
+    """
+    known = {
+        "value": _finite(estimate.value),
+        "low": _finite(estimate.low),
+        "high": _finite(estimate.high),
+        "n": estimate.n,
+        "n_clusters": estimate.n_clusters,
+        "method": estimate.method,
+        "task": log.task,
+        "model": log.run.label,
+        "run": log.run.date,
+        "file": str(log.log),
+        "unbounded": math.isinf(estimate.high),
+    }
+    return Number(name=name, **{**known, **more})
 
 
 def _finite(value: float) -> float | None:
     return value if math.isfinite(value) else None
 
 
+def accuracy_of(items: Sequence[Item]) -> Estimate:
+    """Return the accuracy over the items with a score, with its interval."""
+    scored = [item for item in items if item.score is not None]
+    return accuracy_interval(
+        [item.score or 0.0 for item in scored], [item.video for item in scored], level=LEVEL
+    )
+
+
 def _accuracies(found: TaskNumbers, items: Sequence[Item], condition: str) -> None:
     """The accuracy over all scored items and over each part of them."""
-    scored = [item for item in items if item.score is not None]
-    own = set(found.log.result.metrics)
-
-    def add(part: Sequence[Item], group: Mapping[str, str], harness: str) -> None:
-        if part or not group:
-            estimate, method = share(
-                [item.score or 0.0 for item in part], [item.video for item in part]
-            )
-            _number(
-                found,
-                "accuracy",
-                estimate,
-                method,
-                group=group,
-                condition=condition,
-                harness=harness if harness in own else "",
-            )
-
+    own = found.log.result.metrics
     paired = "accuracy_unpaired" in own
-    if condition:
-        # The principles' own accuracies are over shared questions, and stand apart.
-        whole = "" if "kappa_random" in own else f"acc_{condition}"
-    else:
-        whole = "accuracy_unpaired" if paired else "accuracy"
-    add(scored, {}, whole)
-    names = (*BREAKDOWNS, "task") if found.log.benchmark == "tvbench" else BREAKDOWNS
+    scored = [item for item in items if item.score is not None]
+    benchmark = BENCHMARKS.get(found.log.benchmark)
+    for group, part in _parts(scored, benchmark.breakdowns if benchmark else BREAKDOWNS):
+        if not condition:
+            harness = _harness_name(group, "unpaired" if paired else "")
+        elif not group and "kappa_random" not in own:
+            harness = f"acc_{condition}"
+        else:  # the principles' own accuracies are over shared questions
+            harness = ""
+        _add(found, "accuracy", accuracy_of(part), harness, group=group, condition=condition)
+
+
+def _add(found: TaskNumbers, name: str, estimate: Estimate, harness: str = "", **more: Any) -> None:
+    """Add a number, with the harness's own value of that metric where it has one."""
+    own = found.log.result.metrics.get(harness)
+    found.numbers.append(number_of(found.log, name, estimate, harness=own, **more))
+
+
+def _harness_name(group: Mapping[str, str], kind: str) -> str:
+    """The task's metric of the same quantity: "paired", "unpaired" or plain accuracy."""
+    if not group:
+        return f"accuracy_{kind}".rstrip("_")
+    if len(group) > 1:
+        return ""
+    ((name, value),) = group.items()
+    part = name if value == "yes" else value
+    # Only breakdowns by difficulty and reasoning are paired.
+    of_pairs = kind if name in ("type", "difficulty") else ""
+    return f"acc_{of_pairs}_{part}".replace("__", "_")
+
+
+def _parts(
+    items: Sequence[Item], names: Sequence[str]
+) -> Iterator[tuple[dict[str, str], list[Item]]]:
+    """All items, then each part of them by each breakdown, with what the part is."""
+    yield {}, list(items)
     for name in names:
-        for value in _values(scored, name):
-            if condition:
-                harness = ""
-            elif name == "difficulty":
-                harness = f"acc_unpaired_{value}" if paired else f"acc_{value}"
-            elif name == "demonstration_type":
-                harness = f"acc_{value}"
-            else:
-                harness = f"acc_{name}" if value == "yes" else ""
-            add([item for item in scored if item.groups.get(name) == value], {name: value}, harness)
-    if any("type" in item.groups for item in scored):
-        reasoning = [item for item in scored if item.groups.get("type") != DESCRIPTIVE]
-        add(reasoning, {"type": "reasoning"}, "acc_unpaired_reasoning")
-        for kind, difficulty in _strata(scored):
-            part = [item for item in scored if _stratum(item) == (kind, difficulty)]
-            add(part, {"type": kind, "difficulty": difficulty}, "")
-
-
-def _values(items: Sequence[Item], name: str) -> list[str]:
-    """The values of a breakdown; a yes-or-no one counts only where something is yes."""
-    values = {item.groups[name] for item in items if name in item.groups}
-    if values <= {"no"}:
-        return []
-    return sorted(values, key=lambda value: (_ORDER.get(value, 0), value))
-
-
-def _stratum(item: Item) -> tuple[str, str]:
-    return item.groups.get("type", ""), item.groups.get("difficulty", "")
-
-
-def _strata(items: Sequence[Item]) -> list[tuple[str, str]]:
-    return sorted(
-        {_stratum(item) for item in items}, key=lambda each: (each[0], _ORDER.get(each[1], 0))
-    )
+        values = {item.groups[name] for item in items if name in item.groups}
+        if not values <= {"no"}:  # a yes-or-no breakdown counts only if something is yes
+            for value in sorted(values, key=lambda value: (_ORDER.get(value, 0), value)):
+                yield {name: value}, [item for item in items if item.groups.get(name) == value]
+    if any("type" in item.groups for item in items):
+        reasoning = [item for item in items if item.groups.get("type") != DESCRIPTIVE]
+        if reasoning:
+            yield {"type": "reasoning"}, reasoning
+        strata: dict[tuple[str, str], list[Item]] = {}
+        for item in items:
+            stratum = item.groups.get("type", ""), item.groups.get("difficulty", "")
+            strata.setdefault(stratum, []).append(item)
+        for kind, difficulty in sorted(strata, key=lambda each: (each[0], _ORDER.get(each[1], 0))):
+            yield {"type": kind, "difficulty": difficulty}, strata[kind, difficulty]
 
 
 def _principles(found: TaskNumbers) -> None:
     """kappa, tau and rho with intervals, and the accuracies that they rest on."""
-    correct: dict[str, dict[Hashable, float | None]] = {name: {} for name in PRINCIPLES}
-    videos: dict[Hashable, Hashable] = {}
-    for item in found.log.items:
-        if item.condition in correct:
-            correct[item.condition][item.id] = item.score
-            videos[item.id] = item.video
-    given: dict[str, Mapping[Hashable, float | None]] = {
-        name: scores for name, scores in correct.items() if scores
-    }
-    if not given:
+    items = [item for item in found.log.items if item.condition in CONDITIONS.values()]
+    if not items:
         return
-    estimates = principles_intervals(given, videos, level=LEVEL)
-    method = f"bootstrap over videos, conditions together, {DRAWS} draws"
-    for name in RATIOS:
-        estimate: Estimate = getattr(estimates, name)
-        _number(found, name, estimate, method, unit="ratio", harness=name)
-    for condition, estimate in estimates.accuracies.items():
-        _number(
-            found,
-            "shared accuracy",
-            estimate,
-            estimate.method,
-            condition=condition,
-            harness=f"acc_{condition}",
-        )
-    point = evaluate_principles(given)
-    found.counts["left out questions"] = point.n_left_out
-    found.counts["questions"] = point.n
-    found.counts["questions with a pick"] = point.n_picked
+    whole = evaluate_items(items, level=LEVEL)
+    for name, estimate in whole.measures.items():
+        if name in GAINS:
+            _add(found, name, estimate, name, unit="ratio")
+    for name, estimate in whole.measures.items():
+        if name not in GAINS:
+            condition = name.removeprefix("acc_")
+            _add(found, "shared accuracy", estimate, name, condition=condition)
+    found.counts["left out questions"] = whole.left_out
+    found.counts["questions"] = whole.questions - whole.left_out
+    found.counts["questions with a pick"] = whole.picked
 
 
 def _pairs(found: TaskNumbers) -> None:
     """Paired accuracy over all, each type, each difficulty, and their strata."""
     items = [item for item in found.log.items if "qid" in item.groups]
-    metrics = found.log.result.metrics
-
-    def add(part: Sequence[Item], group: Mapping[str, str], harness: str) -> None:
-        pairs: dict[str, list[Item]] = {}
-        for item in part:
-            pairs.setdefault(item.groups["qid"], []).append(item)
-        complete = [
-            pair
-            for pair in pairs.values()
-            if len(pair) == 2 and all(item.score is not None for item in pair)
-        ]
-        if complete or not group:
-            estimate, method = share(
-                [min(item.score or 0.0 for item in pair) for pair in complete],
-                [pair[0].video for pair in complete],
-            )
-            _number(
-                found,
-                "paired accuracy",
-                estimate,
-                method,
-                group=group,
-                harness=harness if harness in metrics else "",
-            )
-
-    add(items, {}, "accuracy_paired")
-    for name in ("type", "difficulty"):
-        for value in _values(items, name):
-            harness = f"acc_paired_{value}" if name == "difficulty" else ""
-            add([item for item in items if item.groups.get(name) == value], {name: value}, harness)
-    if any("type" in item.groups for item in items):
-        reasoning = [item for item in items if item.groups.get("type") != DESCRIPTIVE]
-        add(reasoning, {"type": "reasoning"}, "acc_paired_reasoning")
-        for kind, difficulty in _strata(items):
-            part = [item for item in items if _stratum(item) == (kind, difficulty)]
-            add(part, {"type": kind, "difficulty": difficulty}, "")
-    ids = [item.groups["qid"] for item in items]
-    scores = [item.score for item in items]
+    videos = {item.groups["qid"]: item.video for item in reversed(items)}
+    for group, part in _parts(items, ("type", "difficulty")):
+        whole = complete_groups(
+            [item.groups["qid"] for item in part], [item.score for item in part], variants=2
+        )
+        if whole or not group:
+            clusters = [videos[str(qid)] for qid in whole]
+            estimate = accuracy_interval(list(whole.values()), clusters, level=LEVEL)
+            _add(found, "paired accuracy", estimate, _harness_name(group, "paired"), group=group)
+    ids, scores = [item.groups["qid"] for item in items], [item.score for item in items]
     groups = score_groups(ids, scores, variants=2)
     found.counts["complete pairs"] = groups.n_complete
     found.counts["incomplete pairs"] = groups.n_incomplete
@@ -383,48 +330,34 @@ def _pairs(found: TaskNumbers) -> None:
             "both right": groups.all_correct,
             "at least one right": groups.any_correct,
             "unpaired, over the same pairs": groups.unpaired_of_complete,
-            "same option text in both": _none(consistency(ids, _texts(found.log, items))),
-            "known, if the rest is guessed (k)": _none(known.known),
+            "same option text in both": _finite(consistency(ids, [_text(i) for i in items])),
+            "known, if the rest is guessed (k)": _finite(known.known),
         }
     if found.chance is not None:
         found.chance_paired = found.chance**2
 
 
-def _texts(log: TaskLog, items: Sequence[Item]) -> list[str | None]:
-    """The text of the option that each item chose."""
-    texts: list[str | None] = []
-    for item in items:
-        options = (log.questions.get(item.id) or {}).get("options") or []
-        place = ord(item.choice) - ord("A") if item.choice and len(item.choice) == 1 else -1
-        texts.append(options[place] if 0 <= place < len(options) else None)
-    return texts
-
-
-def _none(value: float) -> float | None:
-    return None if math.isnan(value) else value
-
-
-UNITS: Mapping[str, str] = {"llm_match": "1..5", "clip_score": "-1..1"}
-"""Units of the generation metrics that are no shares."""
+def _text(item: Item) -> str | None:
+    """The text of the option that was chosen."""
+    options = item.question.get("options") or []
+    place = ord(item.choice) - ord("A") if item.choice and len(item.choice) == 1 else -1
+    return options[place] if 0 <= place < len(options) else None
 
 
 def _generation(found: TaskNumbers) -> None:
-    """Means over questions, videos redrawn; from the harness's table where items have none."""
+    """Means over questions; the harness's own if the log has no scores of single questions."""
     log = found.log
     for name in GENERATION:
         items = [item for item in log.items if name in item.values]
-        value, error = log.result.metrics.get(name), log.result.errors.get(name)
-        unit = UNITS.get(name, "share")
+        value, error = log.result.metrics.get(name), log.result.errors.get(name, math.nan)
         if items:
-            estimate = mean_interval(
-                [item.values[name] for item in items],
-                [item.video for item in items],
-                level=LEVEL,
-            )
-            method = f"bootstrap over videos, {DRAWS} draws"
-            _number(found, name, estimate, method, unit=unit, harness=name)
+            values, videos = [item.values[name] for item in items], [item.video for item in items]
+            estimate = mean_interval(values, videos, level=LEVEL)
         elif value is not None:
-            half = 1.96 * error if error is not None else math.nan
-            estimate = Estimate(value, value - half, value + half, LEVEL, len(log.items), 0)
-            method = "1.96 standard errors of the harness" if error is not None else ""
-            _number(found, name, estimate, method, unit=unit, harness=name)
+            half = 1.96 * error
+            method = "" if math.isnan(error) else "1.96 standard errors of the harness"
+            ends = value - half, value + half
+            estimate = Estimate(value, *ends, LEVEL, len(log.items), 0, method)
+        else:
+            continue
+        _add(found, name, estimate, name, unit=UNITS.get(name, "share"))

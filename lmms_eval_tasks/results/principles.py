@@ -1,7 +1,7 @@
 """Kappa, tau and rho of logged runs, with intervals, and the paper's rows beside them.
 
 The harness's own table gives each principle as one number. Here they come from the sample log of
-the same run with a 95% interval: a paired bootstrap over questions that redraws whole videos
+the same run with an interval: a paired bootstrap over questions that redraws whole videos
 (:func:`video_reasoning.metrics.intervals.principles_intervals`).
 """
 
@@ -20,52 +20,45 @@ from rich.table import Table
 from rich.text import Text
 
 from video_reasoning.metrics.intervals import Estimate, principles_intervals
-from video_reasoning.metrics.principles import evaluate_principles, format_ratio
-from video_reasoning.metrics.published import published
+from video_reasoning.metrics.principles import (
+    CONDITIONS,
+    GAINS,
+    evaluate_principles,
+    format_ratio,
+    paper_value,
+)
 from video_reasoning.tasks import tvbench
-from video_reasoning.tasks.errors import StoreError, UserError
+from video_reasoning.tasks.errors import UserError
 from video_reasoning.tasks.llm import extractor
-from video_reasoning.tasks.results.logs import OddLines, Run, find_runs, read_samples
+from video_reasoning.tasks.results.items import Item, TaskLog, read_task
+from video_reasoning.tasks.results.logs import Run, find_runs
+from video_reasoning.tasks.results.signature import signature
 from video_reasoning.tasks.store.picks import PicksError, is_automatic, read_installed
-from video_reasoning.tasks.store.questions import load_questions, questions_of
 from video_reasoning.tasks.tvbench.principles import PRINCIPLES
 
-__all__ = ["PAPER_MODELS", "TASK", "Part", "PrinciplesError", "PrinciplesRun", "evaluate", "render"]
+__all__ = [
+    "MEASURES",
+    "PAPER_MODELS",
+    "TASK",
+    "PrinciplesError",
+    "PrinciplesPart",
+    "PrinciplesRun",
+    "evaluate",
+    "evaluate_items",
+    "render",
+]
 
 TASK = "tvbench_tomato_principles"
 
 ALL = "all"
-"""The part that holds every question."""
+"""The part with every question."""
 
-RATIOS = ("kappa_random", "kappa_handpicked", "tau", "rho")
 
-_TITLES = {
-    "kappa_random": "kappa random",
-    "kappa_handpicked": "kappa handpicked",
-    "tau": "tau",
-    "rho": "rho",
+MEASURES: Mapping[str, str] = {
+    **{f"acc_{name}": role for role, name in CONDITIONS.items()},
+    **{ratio: ratio for ratio in GAINS},
 }
-
-# Measure -> condition above and below the line.
-_TERMS = {
-    "kappa_random": ("ordered16", "random1"),
-    "kappa_handpicked": ("ordered16", "handpicked1"),
-    "tau": ("ordered16", "shuffled16"),
-    "rho": ("handpicked1", "random1"),
-}
-
-# Measure -> the paper's table and its column; accuracies as printed beside kappa and tau, so over
-# all questions, and the handpicked one over the 200 questions with a pick.
-_PAPER = {
-    "acc_ordered16": ("multi_frame_gain_random", "TVBench/acc_16"),
-    "acc_shuffled16": ("frame_order_sensitivity", "TVBench/acc_16_shuffled"),
-    "acc_random1": ("multi_frame_gain_random", "TVBench/acc_1"),
-    "acc_handpicked1": ("multi_frame_gain_handpicked", "TVBench/acc_1_handpicked"),
-    "kappa_random": ("multi_frame_gain_random", "TVBench/kappa"),
-    "kappa_handpicked": ("multi_frame_gain_handpicked", "TVBench/kappa"),
-    "tau": ("frame_order_sensitivity", "TVBench/tau"),
-    "rho": ("frame_information_disparity", "TVBench/rho"),
-}
+"""Accuracies, then ratios -> what :mod:`video_reasoning.metrics.principles` calls them."""
 
 PAPER_MODELS = ("GPT-4o", "Qwen2-VL-72B")
 """The models that the paper prints the principles of (tables 1 to 4)."""
@@ -76,19 +69,18 @@ class PrinciplesError(UserError):
 
 
 @dataclass(frozen=True)
-class Part:
+class PrinciplesPart:
     """The principles over one part of the questions.
 
     Attributes:
         name: "all", or the evidence that the part's questions need.
-        measures: measure (``acc_ordered16`` ... ``rho``) -> value and interval; ratios and
-            shares, not x100.
-        undefined: measure -> why it has no value; those that have one are absent.
-        questions: how many questions the log holds of the part.
-        picked: how many of them the terms with a handpicked frame rest on.
-        left_out: questions that lack a condition, so that they count in no term.
-        unparsed: condition -> responses that name no option (counted as wrong).
-        missing: condition -> items without a video that could be shown.
+        measures: Name in :data:`MEASURES` -> value and interval; ratios and shares, not x100.
+        undefined: Measure -> why it has no value; those that have one are absent.
+        questions: How many questions the log has of the part.
+        picked: How many of them the terms with a handpicked frame rest on.
+        left_out: Questions that lack a condition, so that they count in no term.
+        unparsed: Condition -> responses that name no option (counted as wrong).
+        missing: Condition -> items without a video that could be shown.
     """
 
     name: str
@@ -101,7 +93,7 @@ class Part:
     missing: Mapping[str, int]
 
     def as_json(self) -> dict[str, Any]:
-        """The part for machines: NaN becomes null, an open upper end the text "infinity"."""
+        """Plain values: NaN becomes null, an open upper end the text "infinity"."""
         return {
             "part": self.name,
             "questions": self.questions,
@@ -129,18 +121,23 @@ class PrinciplesRun:
     """The principles of one logged run.
 
     Attributes:
-        run: the run.
-        parts: all questions, then each kind of evidence where the questions name it.
-        annotators: who picked the frames of the handpicked condition -> for how many questions.
-        llm_extracted: how many answers a language model read from a response.
-        notes: what a reader has to know beside.
+        log: The run's items.
+        parts: All questions, then each kind of evidence that the questions name.
+        annotators: Who picked the frames of the handpicked condition -> for how many questions.
+        llm_extracted: How many answers a language model read from a response.
+        notes: What else a reader has to know.
     """
 
-    run: Run
-    parts: Sequence[Part]
+    log: TaskLog
+    parts: Sequence[PrinciplesPart]
     annotators: Mapping[str, int] = field(default_factory=dict)
     llm_extracted: int = 0
     notes: Sequence[str] = ()
+
+    @property
+    def run(self) -> Run:
+        """The run."""
+        return self.log.run
 
     @property
     def automatic(self) -> bool:
@@ -148,12 +145,13 @@ class PrinciplesRun:
         return any(is_automatic(name) for name in self.annotators)
 
     def as_json(self) -> dict[str, Any]:
-        """The run for machines."""
+        """Plain values for machines."""
         return {
             "model": self.run.label,
             "model_args": self.run.model_args,
             "date": self.run.date,
             "folder": str(self.run.folder),
+            "signature": signature(self.log),
             "annotators": dict(self.annotators),
             "automatic_picks": self.automatic,
             "llm_extracted": self.llm_extracted,
@@ -163,123 +161,96 @@ class PrinciplesRun:
 
 
 def evaluate(
-    paths: Iterable[Path], *, task: str = TASK, level: float = 0.95, draws: int = 10_000
+    paths: Iterable[Path], *, task: str = TASK, level: float = 0.95
 ) -> list[PrinciplesRun]:
-    """Computes the principles of every run of the task below some paths.
+    """Compute the principles of every run of the task below some paths.
 
     Args:
-        paths: output folders of the harness, results files or sample logs.
-        task: the task that was run; another name for a YAML of one's own that includes ours.
-        level: coverage of the intervals, between 0 and 1.
-        draws: bootstrap draws.
+        paths: Output folders of the harness, results files or sample logs.
+        task: The task that was run; another name for a YAML of one's own that includes ours.
+        level: Coverage of the intervals, between 0 and 1.
 
     Returns:
-        One entry a run, oldest first.
+        One entry per run, oldest first.
 
     Raises:
-        PrinciplesError: if there is no such run, or its log holds nothing of this task.
-        LogError: if a log cannot be read.
+        PrinciplesError: There is no such run, or its log is not one of this task.
+        LogError: A log cannot be read.
     """
     if not 0 < level < 1:
         raise PrinciplesError(f"The level {level} is not between 0 and 1; the usual one is 0.95.")
     runs = [run for run in find_runs(paths) if task in run.tasks]
     if not runs:
         raise PrinciplesError(
-            f"The logs hold no run of {task}; evaluate with --tasks {task} --log_samples, and "
+            f"The logs have no run of {task}; evaluate with --tasks {task} --log_samples, and "
             "name its --output_path."
         )
-    return [_evaluate(run, task, level, draws) for run in runs]
+    return [_evaluate(read_task(run, task), level) for run in runs]
 
 
-@dataclass
-class _Answers:
-    """What a sample log says, per question and condition."""
-
-    correct: dict[str, dict[Hashable, float | None]] = field(default_factory=dict)
-    videos: dict[Hashable, Hashable] = field(default_factory=dict)
-    unparsed: dict[str, set[str]] = field(default_factory=dict)
-    missing: dict[str, set[str]] = field(default_factory=dict)
-    llm_extracted: int = 0
-
-    def only(self, wanted: set[str]) -> _Answers:
-        """The answers to some of the questions."""
-        return _Answers(
-            {
-                name: {id_: score for id_, score in scores.items() if id_ in wanted}
-                for name, scores in self.correct.items()
-            },
-            {id_: video for id_, video in self.videos.items() if id_ in wanted},
-            {name: ids & wanted for name, ids in self.unparsed.items()},
-            {name: ids & wanted for name, ids in self.missing.items()},
+def _evaluate(log: TaskLog, level: float) -> PrinciplesRun:
+    items = [item for item in log.items if item.condition in PRINCIPLES]
+    if not items:
+        raise PrinciplesError(
+            f"{log.log} has no answer under {', '.join(PRINCIPLES)}; it is not a log of {TASK}."
         )
-
-
-def _evaluate(run: Run, task: str, level: float, draws: int) -> PrinciplesRun:
-    notes: list[str] = []
-    answers = _read(run, task, notes)
-    groups: dict[str, set[str]] = {}
-    home: Path | None = None
-    try:
-        questions = questions_of(run, task)
-        home = questions.parents[2]
-        for id_, row in load_questions(questions, ["id", "evidence"]).items():
-            if id_ in answers.videos and row.get("evidence"):
-                groups.setdefault(row["evidence"], set()).add(id_)
-    except StoreError as error:
-        notes.append(f"No parts by evidence: {error}")
-    parts = [_part(ALL, answers, level, draws)]
-    parts += [_part(name, answers.only(ids), level, draws) for name, ids in groups.items()]
-    asked = {str(id_) for id_ in answers.correct.get("handpicked1", ())}
-    annotators = _annotators(asked, home, notes)
+    notes = [log.odd.sentence(log.log)] if log.odd.count else []
+    strange = len(log.items) - len(items)
+    if strange:
+        notes.append(f"{strange:,} lines of the log name another condition or none.")
+    groups: dict[str, list[Item]] = {}
+    for item in items:
+        if item.question.get("evidence"):
+            groups.setdefault(item.question["evidence"], []).append(item)
+    if log.problem:
+        notes.append(f"No parts by evidence: {log.problem}")
+    parts = [evaluate_items(part, name, level) for name, part in {ALL: items, **groups}.items()]
+    annotators = _annotators(log, notes)
     if any(is_automatic(name) for name in annotators):
         notes.append(
-            "Automatic picks: a model chose frames in a person's stead, so what is called "
+            "Automatic picks: a model chose the frames instead of a person, so what is called "
             "handpicked here is not, and does not compare with the paper's."
         )
-    if answers.llm_extracted:
-        notes.append(f"{answers.llm_extracted:,} answers were read by a language model.")
-    limit = run.config.get("limit")
+    llm_extracted = sum(item.rule.startswith(extractor.FOUND) for item in items)
+    if llm_extracted:
+        notes.append(f"{llm_extracted:,} answers were read by a language model.")
+    limit = log.run.config.get("limit")
     if limit:
         notes.append(f"The run was cut short with --limit {limit:g}.")
-    return PrinciplesRun(run, parts, annotators, answers.llm_extracted, notes)
+    return PrinciplesRun(log, parts, annotators, llm_extracted, notes)
 
 
-def _read(run: Run, task: str, notes: list[str]) -> _Answers:
-    """Reads the sample log."""
-    path, odd, strange = run.samples(task), OddLines(), 0
-    answers = _Answers()
-    for sample in read_samples(path, odd):
-        condition = sample.group("condition")
-        if not sample.id or condition not in PRINCIPLES:
-            strange += 1
-            continue
-        answers.correct.setdefault(condition, {})[sample.id] = sample.score
-        answers.videos[sample.id] = sample.group("video") or sample.id
-        for status, ids in (("unparsed", answers.unparsed), ("missing", answers.missing)):
-            of_condition = ids.setdefault(condition, set())
-            if sample.status == status:
-                of_condition.add(sample.id)
-        answers.llm_extracted += sample.rule.startswith(extractor.FOUND)
-    if not answers.videos:
-        raise PrinciplesError(
-            f"{path} holds no answer under {', '.join(PRINCIPLES)}; it is no log of {TASK}."
-        )
-    if odd.count:
-        notes.append(odd.sentence(path))
-    if strange:
-        notes.append(f"{strange:,} lines of the log name no question or another condition.")
-    return answers
+def evaluate_items(items: Sequence[Item], name: str = ALL, level: float = 0.95) -> PrinciplesPart:
+    """Compute the principles over some items.
 
+    Args:
+        items: Items under the conditions of the principles; others are left out.
+        name: What to call the part.
+        level: Coverage of the intervals, between 0 and 1.
 
-def _part(name: str, answers: _Answers, level: float, draws: int) -> Part:
-    given = {c: answers.correct[c] for c in PRINCIPLES if answers.correct.get(c)}
-    point = evaluate_principles(given)
-    found = principles_intervals(given, answers.videos, level=level, draws=draws)
-    measures = {
-        **{f"acc_{c}": found.accuracies[c] for c in PRINCIPLES if c in given},
-        **{measure: getattr(found, measure) for measure in RATIOS},
+    Raises:
+        ValueError: No item is under a condition of the principles.
+    """
+    of_condition = {c: [item for item in items if item.condition == c] for c in PRINCIPLES}
+    of_condition = {condition: part for condition, part in of_condition.items() if part}
+    given: dict[str, dict[Hashable, float | None]] = {
+        condition: {item.id: item.score for item in part}
+        for condition, part in of_condition.items()
     }
-    return Part(
+    videos: dict[Hashable, Hashable] = {
+        item.id: item.video for part in of_condition.values() for item in part
+    }
+    point = evaluate_principles(given)
+    found = principles_intervals(given, videos, level=level)
+    measures = {
+        **{f"acc_{condition}": found.accuracies[condition] for condition in given},
+        **{ratio: getattr(found, ratio) for ratio in GAINS},
+    }
+
+    def count(status: str) -> dict[str, int]:
+        return {c: sum(item.status == status for item in part) for c, part in of_condition.items()}
+
+    return PrinciplesPart(
         name=name,
         measures=measures,
         undefined={
@@ -287,18 +258,17 @@ def _part(name: str, answers: _Answers, level: float, draws: int) -> Part:
             for measure, estimate in measures.items()
             if math.isnan(estimate.value)
         },
-        questions=len(answers.videos),
+        questions=len(videos),
         picked=point.n_picked,
         left_out=point.n_left_out,
-        unparsed={c: len(answers.unparsed[c]) for c in given},
-        missing={c: len(answers.missing[c]) for c in given},
+        unparsed=count("unparsed"),
+        missing=count("missing"),
     )
 
 
-def _why_undefined(
-    measure: str, estimate: Estimate, given: Mapping[str, Mapping[Hashable, float | None]]
-) -> str:
-    conditions = _TERMS.get(measure, (measure.removeprefix("acc_"),))
+def _why_undefined(measure: str, estimate: Estimate, given: Mapping[str, object]) -> str:
+    roles = GAINS.get(measure, (MEASURES[measure],))
+    conditions = [CONDITIONS[role] for role in roles]
     absent = [name for name in conditions if name not in given]
     if "handpicked1" in absent:
         return "no picks"
@@ -309,12 +279,13 @@ def _why_undefined(
     return f"Acc {conditions[-1]} is 0"
 
 
-def _annotators(asked: set[str], home: Path | None, notes: list[str]) -> dict[str, int]:
+def _annotators(log: TaskLog, notes: list[str]) -> dict[str, int]:
     """Who picked for the questions that were asked with a handpicked frame."""
+    asked = {item.id for item in log.items if item.condition == "handpicked1"}
     if not asked:
         return {}
     try:
-        picks = read_installed(tvbench.BENCHMARK, home)
+        picks = read_installed(tvbench.BENCHMARK, log.folder.parent if log.folder else None)
     except PicksError as error:
         notes.append(f"Who picked the frames is not known: {error}")
         return {}
@@ -322,24 +293,14 @@ def _annotators(asked: set[str], home: Path | None, notes: list[str]) -> dict[st
     unknown = len(asked) - known.total()
     if unknown:
         notes.append(
-            f"The store no longer holds the picks of {unknown:,} of the {len(asked):,} questions "
+            f"The store no longer has the picks of {unknown:,} of the {len(asked):,} questions "
             "that were asked with one; who picked those frames is not known."
         )
     return dict(sorted(known.items()))
 
 
-def paper_value(model: str, measure: str) -> float | None:
-    """What the paper prints for TVBench, x100; None where it prints none.
-
-    Raises:
-        KeyError: the paper has no such model or measure.
-    """
-    table, column = _PAPER[measure]
-    return published(tvbench.BENCHMARK).tables[table].value(model, column)
-
-
 def render(found: PrinciplesRun) -> Group:
-    """The run as a table, in the paper's unit (x100), for a terminal of 80 columns or more."""
+    """Return the run as a table in the paper's unit (x100), for 80 columns or more."""
     run = found.run
     level = next(iter(found.parts[0].measures.values())).level
     arguments = f" ({run.model_args})" if run.model_args else ""
@@ -359,30 +320,25 @@ def render(found: PrinciplesRun) -> Group:
     for model in PAPER_MODELS:
         table.add_column("paper:\n" + model.replace("-VL-", "-\nVL-"), justify="right")
     for part in found.parts:
-        name = part.name
-        for measure, estimate in part.measures.items():
-            printed = [
-                _printed(paper_value(model, measure)) if part.name == ALL else ""
-                for model in PAPER_MODELS
-            ]
+        for place, (measure, estimate) in enumerate(part.measures.items()):
             why = part.undefined.get(measure)
             table.add_row(
-                Text(name),
-                _TITLES.get(measure) or f"Acc {measure.removeprefix('acc_')}",
+                Text("" if place else part.name),
+                measure.replace("acc_", "Acc ").replace("_", " "),
                 "undefined" if why else format_ratio(estimate.value),
                 why or _interval(estimate),
                 f"{estimate.n:,}",
-                *printed,
+                *(_printed(model, measure) if part.name == ALL else "" for model in PAPER_MODELS),
             )
-            name = ""
         table.add_section()
-    lines = [_counts(part) for part in found.parts]
-    lines.append(_picked_by(found))
-    lines += found.notes
-    return Group(table, *(Text(line) for line in lines))
+    who = ", ".join(f"{name} ({count:,})" for name, count in found.annotators.items())
+    picked_by = f"Handpicked frames by: {who}." if who else "Handpicked frames: none known."
+    lines = [signature(found.log), *map(_counts, found.parts), picked_by, *found.notes]
+    return Group(table, *map(Text, lines))
 
 
-def _printed(value: float | None) -> str:
+def _printed(model: str, measure: str) -> str:
+    value = paper_value(model, MEASURES[measure])
     return "-" if value is None else f"{value:.1f}"
 
 
@@ -391,7 +347,7 @@ def _interval(estimate: Estimate) -> str:
     return f"{format_ratio(estimate.low)} to {high}"
 
 
-def _counts(part: Part) -> str:
+def _counts(part: PrinciplesPart) -> str:
     def listed(counts: Mapping[str, int]) -> str:
         some = [f"{name} {count:,}" for name, count in counts.items() if count]
         return f"{sum(counts.values()):,}" + (f" ({', '.join(some)})" if some else "")
@@ -401,13 +357,6 @@ def _counts(part: Part) -> str:
         f"left out {part.left_out:,}, unparsed {listed(part.unparsed)}, "
         f"missing {listed(part.missing)}"
     )
-
-
-def _picked_by(found: PrinciplesRun) -> str:
-    if not found.annotators:
-        return "Handpicked frames: none known."
-    who = ", ".join(f"{name} ({count:,})" for name, count in found.annotators.items())
-    return f"Handpicked frames by: {who}."
 
 
 def _json_number(value: float) -> float | str | None:

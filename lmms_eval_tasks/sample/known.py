@@ -9,15 +9,16 @@ chance everywhere that the scoring gives nothing away.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from video_reasoning.metrics.accuracy import mean
+from video_reasoning.metrics.paired import expected_by_guessing
 from video_reasoning.tasks import registry
-from video_reasoning.tasks.errors import UserError
-from video_reasoning.tasks.results.logs import OddLines, Run, Sample, find_runs, read_samples
-from video_reasoning.tasks.store.questions import load_questions, questions_of
+from video_reasoning.tasks.results.items import Item, read_task
+from video_reasoning.tasks.results.logs import Run, find_runs
 
 __all__ = ["ALPHA", "LEAST", "check", "within_chance"]
 
@@ -32,11 +33,9 @@ OBSERVER, RANDOM = "sample_observer", "random_choice"
 SEEN = frozenset({"temporal", "static", "moment"})
 """Evidence that whoever sees the whole clip has; the hidden part counts for Reporters too."""
 
-_COLUMNS = ("id", "task", "options", "answer", "evidence", "qid", "variant")
-
 
 @dataclass(frozen=True)
-class _Item:
+class _Answer:
     """One logged answer to one question of the sample.
 
     ``kind`` is the kind of question; ``chance`` is what guessing gives, 0..1; ``score`` None
@@ -61,7 +60,7 @@ class _Row:
 
     task: str
     label: str
-    items: Sequence[_Item]
+    items: Sequence[_Answer]
     expected: str = ""
     verdict: str = ""
     value: float | None = None
@@ -72,9 +71,9 @@ class _Row:
         scored = [item for item in self.items if item.score is not None]
         self.counted = len(scored)
         if self.value is None and scored:
-            self.value = math.fsum(item.score or 0.0 for item in scored) / len(scored)
+            self.value = mean(item.score for item in scored)
         if self.chance is None and scored:
-            self.chance = math.fsum(item.chance for item in scored) / len(scored)
+            self.chance = mean(item.chance for item in scored)
 
     def count(self, status: str) -> int:
         return sum(item.status == status for item in self.items)
@@ -162,23 +161,18 @@ def check(results: Sequence[Path]) -> bool:
     return found and sound
 
 
-def _items(run: Run, task: str) -> tuple[list[_Item], list[str]]:
+def _items(run: Run, task: str) -> tuple[list[_Answer], list[str]]:
     """The answers to questions of the sample, and what is wrong with the log, a sentence each."""
-    try:
-        questions = load_questions(questions_of(run, task), _COLUMNS)
-    except UserError as error:
-        return [], [str(error)] if task in registry.our_tasks() else []
-    if not any(question.get("evidence") for question in questions.values()):
+    log = read_task(run, task, check=False)
+    if log.problem:
+        return [], [log.problem] if task in registry.our_tasks() else []
+    if not any(question.get("evidence") for question in log.questions.values()):
         return [], []
-    path, odd = run.samples(task), OddLines()
-    items, strangers = [], 0
-    for sample in read_samples(path, odd):
-        question = questions.get(sample.id)
-        if question is None or sample.target != (question["answer"] or ""):
-            strangers += 1
-        elif not question["task"].endswith("_gen"):  # free text is right or wrong by degrees
-            items.append(_item(question, sample))
-    faults = [odd.sentence(path)] if odd.count else []
+    known = [item for item in log.items if item.target == (item.question.get("answer") or "")]
+    # Free text is right or wrong by degrees.
+    items = [_answer(item) for item in known if not item.question["task"].endswith("_gen")]
+    faults = [log.odd.sentence(log.log)] if log.odd.count else []
+    strangers = len(log.items) - len(known)
     if strangers and items:
         faults.append(
             f"{strangers} of the answers are to other questions than the prepared ones; "
@@ -187,20 +181,19 @@ def _items(run: Run, task: str) -> tuple[list[_Item], list[str]]:
     return items, faults
 
 
-def _item(question: Mapping[str, Any], sample: Sample) -> _Item:
-    kind = str(question["task"])
-    evidence = str(question.get("evidence") or "not said")
-    condition = sample.group("condition")
-    return _Item(
-        id=sample.id,
+def _answer(item: Item) -> _Answer:
+    kind = str(item.question["task"])
+    evidence = str(item.question.get("evidence") or "not said")
+    return _Answer(
+        id=item.id,
         kind=kind,
-        label=evidence + (f", {condition}" if condition else ""),
+        label=evidence + (f", {item.condition}" if item.condition else ""),
         answerable=evidence in SEEN or (evidence == "hidden" and kind.startswith("reporter")),
-        chance=1 / len(question["options"]) if question["options"] else 0.5,
-        score=sample.score,
-        status=sample.status,
-        qid=str(question.get("qid") or ""),
-        variant=str(question.get("variant") or ""),
+        chance=expected_by_guessing(item.n_options or 2).unpaired,
+        score=item.score,
+        status=item.status,
+        qid=item.groups.get("qid", ""),
+        variant=item.groups.get("variant", ""),
     )
 
 
@@ -214,7 +207,7 @@ def _shows_all(task: str, kind: str) -> bool:
     }
 
 
-def _rows(model: str, task: str, items: Sequence[_Item]) -> list[_Row]:
+def _rows(model: str, task: str, items: Sequence[_Answer]) -> list[_Row]:
     """The rows of one task, each with its verdict."""
     rows = []
     whole = all(_shows_all(task, kind) for kind in {item.kind for item in items})
@@ -239,14 +232,14 @@ def _rows(model: str, task: str, items: Sequence[_Item]) -> list[_Row]:
     return rows
 
 
-def _pairs(items: Iterable[_Item]) -> list[_Item]:
+def _pairs(items: Iterable[_Answer]) -> list[_Answer]:
     """One item per question with two scored variants: right where both are."""
-    groups: dict[str, list[_Item]] = {}
+    groups: dict[str, list[_Answer]] = {}
     for item in items:
         if item.qid and item.score is not None:
             groups.setdefault(item.qid, []).append(item)
     return [
-        _Item(
+        _Answer(
             id=qid,
             kind=group[0].kind,
             label="pairs",
@@ -266,7 +259,7 @@ def _pooled(model: str, rows: Sequence[_Row]) -> list[_Row]:
     """What cannot be known, over all tasks: each alone may have too few items to tell."""
     if model not in (OBSERVER, RANDOM):
         return []
-    pools: dict[str, dict[tuple[str, str], _Item]] = {}
+    pools: dict[str, dict[tuple[str, str], _Answer]] = {}
     for row in rows:
         if row.expected.startswith("chance") and row.label != "answerable pairs":
             benchmark = row.task.partition("_")[0]

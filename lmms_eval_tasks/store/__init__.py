@@ -9,12 +9,14 @@ from video_reasoning.tasks.store.layout import (
     __getattr__,
     benchmark_folder,
     clips_folder,
+    content_digest,
     dataset_kwargs,
     home,
     manifest_file,
     missing_data,
     questions_file,
     read_manifest,
+    split_summary,
 )
 
 __all__ = [
@@ -23,10 +25,12 @@ __all__ = [
     "__getattr__",
     "benchmark_folder",
     "clips_folder",
+    "content_digest",
     "dataset_kwargs",
     "home",
     "manifest_file",
     "missing_data",
     "questions_file",
     "read_manifest",
+    "split_summary",
 ]

@@ -1,4 +1,4 @@
-"""The store: the one place where prepared data lies, and how a task finds it.
+"""The store: the one place for prepared data, and how a task finds it.
 
 Layout, the same for every benchmark whatever its release looks like::
 
@@ -20,6 +20,7 @@ This module is imported before anything heavy: it needs the standard library and
 
 from __future__ import annotations
 
+import hashlib
 import os
 from collections.abc import Mapping
 from pathlib import Path
@@ -27,22 +28,19 @@ from typing import Any
 
 import platformdirs
 
+from video_reasoning.tasks.benchmarks import BENCHMARKS
 from video_reasoning.tasks.errors import StoreError
-from video_reasoning.tasks.store.text_files import loads, read_text
+from video_reasoning.tasks.store.text_files import loads, read_bytes, read_text
 
 HOME_VARIABLE = "VIDEO_REASONING_HOME"
 """Environment variable that names the store's folder."""
 
-SPLITS: Mapping[str, tuple[str, ...]] = {
-    "blackswan": ("validation", "test"),
-    "tvbench": ("test",),
-    "causalvqa": ("debug", "test"),
-}
+SPLITS: Mapping[str, tuple[str, ...]] = {name: each.splits for name, each in BENCHMARKS.items()}
 """Benchmarks and their splits, by the names that the store and the tasks use."""
 
 
 def home() -> Path:
-    """The store's folder: ``$VIDEO_REASONING_HOME``, else the platform's cache folder."""
+    """Return the store's folder: ``$VIDEO_REASONING_HOME``, else in the platform's cache folder."""
     configured = os.environ.get(HOME_VARIABLE, "").strip()
     if configured:
         return Path(configured).expanduser().absolute()
@@ -50,10 +48,10 @@ def home() -> Path:
 
 
 def benchmark_folder(benchmark: str, store_home: Path | None = None) -> Path:
-    """Folder of one benchmark in the store (it need not exist).
+    """Return the folder of one benchmark in the store (it need not exist).
 
     Raises:
-        StoreError: if there is no benchmark of that name.
+        StoreError: There is no benchmark of that name.
     """
     if benchmark not in SPLITS:
         raise StoreError(
@@ -63,15 +61,15 @@ def benchmark_folder(benchmark: str, store_home: Path | None = None) -> Path:
 
 
 def clips_folder(benchmark: str) -> Path:
-    """Folder of the clips that are derived from a benchmark's videos."""
+    """Return the folder of the clips that are derived from a benchmark's videos."""
     return benchmark_folder(benchmark) / "clips"
 
 
 def questions_file(benchmark: str, split: str, store_home: Path | None = None) -> Path:
-    """The questions of one split, one row per item (the file need not exist).
+    """Return the questions of one split, one row per item (the file need not exist).
 
     Raises:
-        StoreError: if the benchmark has no such split.
+        StoreError: The benchmark has no such split.
     """
     folder = benchmark_folder(benchmark, store_home)
     if split not in SPLITS[benchmark]:
@@ -83,57 +81,83 @@ def questions_file(benchmark: str, split: str, store_home: Path | None = None) -
 
 
 def manifest_file(benchmark: str, store_home: Path | None = None) -> Path:
-    """The record of what was prepared from which source (the file need not exist)."""
+    """Return the record of what was prepared from which source (the file need not exist)."""
     return benchmark_folder(benchmark, store_home) / "manifest.json"
 
 
 def read_manifest(benchmark: str, store_home: Path | None = None) -> dict[str, Any] | None:
-    """The benchmark's manifest, or None where nothing has been prepared.
+    """Read the benchmark's manifest; None if nothing has been prepared.
 
     Raises:
-        StoreError: if the file is there but cannot be read.
+        StoreError: The file exists but cannot be read.
     """
     path = manifest_file(benchmark, store_home)
     try:
         manifest = loads(read_text(path))
     except FileNotFoundError:
         return None
-    except (OSError, ValueError, RecursionError) as error:
-        raise StoreError(
-            f"The manifest {path} cannot be read ({error}); "
-            f"run `video-reasoning prepare {benchmark} --source RELEASE` again."
-        ) from error
-    if not isinstance(manifest, dict):
-        raise StoreError(
-            f"The manifest {path} does not hold an object; "
-            f"run `video-reasoning prepare {benchmark} --source RELEASE` again."
-        )
-    return manifest
+    except (OSError, ValueError) as error:
+        problem = f"cannot be read ({error})"
+    else:
+        if isinstance(manifest, dict):
+            return manifest
+        problem = "does not contain an object"
+    raise StoreError(
+        f"The manifest {path} {problem}; "
+        f"run `video-reasoning prepare {benchmark} --source RELEASE` again."
+    )
+
+
+def split_summary(benchmark: str, split: str) -> dict[str, Any]:
+    """Read what the manifest says about one split; empty if it says nothing.
+
+    Raises:
+        StoreError: The manifest cannot be read.
+    """
+    manifest = read_manifest(benchmark) or {}
+    return dict(manifest.get("splits", {}).get(split, {}))
+
+
+def content_digest(benchmark: str) -> str:
+    """Return six hex digits that name the questions a store has for a benchmark.
+
+    Returns:
+        The beginning of the manifest's ``digest``; of a digest of the questions files for a store
+        that was prepared before there was one; the empty text if nothing is prepared.
+
+    Raises:
+        StoreError: The manifest cannot be read.
+    """
+    digest = str((read_manifest(benchmark) or {}).get("digest") or "")
+    if not digest:
+        files = [questions_file(benchmark, split) for split in SPLITS[benchmark]]
+        contents = [read_bytes(file) for file in files if file.is_file()]
+        digest = hashlib.sha256(b"".join(contents)).hexdigest() if contents else ""
+    return digest[:6]
 
 
 def missing_data(benchmark: str, split: str) -> str:
-    """Says in one sentence what is missing for a split, or nothing where it is there.
+    """Say in one sentence what is missing for a split.
 
     Returns:
-        The empty text where the questions are in the store, else a sentence that names the
-        place, the command to run and the variable to set.
+        The empty text if the questions are in the store, else a sentence that names the place,
+        the command to run and the variable to set.
     """
-    path = questions_file(benchmark, split)
-    if path.is_file():
+    if questions_file(benchmark, split).is_file():
         return ""
     return (
         f"No data for {benchmark} ({split} split) in {home()}: "
         f"run `video-reasoning prepare {benchmark} --source RELEASE_FOLDER_OR_ARCHIVE` "
         "(docs/data.md says where to get the release), "
-        f"or set {HOME_VARIABLE} to a store that holds it."
+        f"or set {HOME_VARIABLE} to a store that has it."
     )
 
 
 def dataset_kwargs(benchmark: str, split: str) -> dict[str, Any]:
-    """The ``dataset_kwargs`` with which the harness loads one split (builder ``parquet``).
+    """Return the ``dataset_kwargs`` with which the harness loads one split (builder ``parquet``).
 
     Raises:
-        StoreError: if the split has not been prepared.
+        StoreError: The split has not been prepared.
     """
     problem = missing_data(benchmark, split)
     if problem:

@@ -7,14 +7,14 @@ may name any of them.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import partial
 from typing import Any
 
 from video_reasoning.preprocessing.conditions import Condition
 from video_reasoning.tasks import media, scoring
-from video_reasoning.tasks.selection import of_task
+from video_reasoning.tasks.scoring import of_task
 
 BENCHMARK = "tvbench"
-SPLIT = "test"
 
 PROMPT = (
     "You will be provided with {num_frames} separate frames uniformly sampled from a video, "
@@ -46,33 +46,30 @@ DEFAULT_CONDITION = "ordered16"
 DEMONSTRATION_TYPES = ("human", "object", "simulated")
 VARIATIONS = ("counterfactual", "composite", "zoom", "first_person")
 
-
-def condition(
-    doc: Mapping[str, Any], lmms_eval_specific_kwargs: Mapping[str, Any] | None = None
-) -> Condition:
-    """The frame condition of a document: its own, else the one that the task's YAML names."""
-    settings = lmms_eval_specific_kwargs or {}
-    name = doc.get("condition") or settings.get("condition") or DEFAULT_CONDITION
-    return Condition.parse(str(name))
+Document = Mapping[str, Any]
+Settings = Mapping[str, Any] | None
 
 
-def whole_video(doc: Mapping[str, Any]) -> list[str]:
-    """The video that the frames of a condition are taken from."""
+def condition(doc: Document, lmms_eval_specific_kwargs: Settings = None) -> Condition:
+    """Return the frame condition of a document; see :func:`scoring.named_condition`."""
+    return Condition.parse(
+        scoring.named_condition(doc, lmms_eval_specific_kwargs, DEFAULT_CONDITION)
+    )
+
+
+def whole_video(doc: Document) -> list[str]:
+    """Show the video that the frames of a condition are taken from."""
     return media.show(BENCHMARK, doc)
 
 
 @media.excerpt_of(whole_video)
-def doc_to_visual(
-    doc: Mapping[str, Any], lmms_eval_specific_kwargs: Mapping[str, Any] | None = None
-) -> list[str]:
-    """The clip that holds exactly the frames of the condition; nothing where it is blind."""
+def doc_to_visual(doc: Document, lmms_eval_specific_kwargs: Settings = None) -> list[str]:
+    """Show the clip with exactly the frames of the condition; nothing if it is blind."""
     return media.show(BENCHMARK, doc, condition(doc, lmms_eval_specific_kwargs))
 
 
-def doc_to_text(
-    doc: Mapping[str, Any], lmms_eval_specific_kwargs: Mapping[str, Any] | None = None
-) -> str:
-    """The paper's prompt, with the number of frames that the condition shows."""
+def doc_to_text(doc: Document, lmms_eval_specific_kwargs: Settings = None) -> str:
+    """Return the paper's prompt, with the number of frames that the condition shows."""
     shown = condition(doc, lmms_eval_specific_kwargs)
     template = BLIND_PROMPT if shown.kind == "blind" else PROMPT
     return template.format(
@@ -82,55 +79,54 @@ def doc_to_text(
     )
 
 
-def doc_to_target(doc: Mapping[str, Any]) -> str:
-    """The right option's letter."""
+def doc_to_target(doc: Document) -> str:
+    """Return the right option's letter."""
     return str(doc["answer"])
 
 
-def process_results(doc: Mapping[str, Any], results: Sequence[Any]) -> dict[str, Any]:
-    """Scores one question; see :mod:`video_reasoning.tasks.scoring`."""
-    judged = scoring.judge(BENCHMARK, doc, results)
-    return {
-        **scoring.common_metrics(BENCHMARK, SPLIT, doc, judged),
-        "short_videos": short_video(doc),
-        **_accuracies(doc, judged),
-    }
+def judged_metrics(doc: Document, results: Sequence[Any]) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Score one question under its condition; asked blind, its video may be missing.
+
+    Returns:
+        What all tasks of the benchmark report, and the item for accuracies.
+    """
+    shown = condition(doc)
+    judged = scoring.judge(BENCHMARK, doc, results, needs_video=shown.kind != "blind")
+    short = 0 < int(doc.get("frames") or 0) < shown.m
+    common = scoring.common_metrics(BENCHMARK, doc, judged)
+    return {**common, "short_videos": {"short": short}}, scoring.scored(doc, judged)
 
 
-def process_blind_results(doc: Mapping[str, Any], results: Sequence[Any]) -> dict[str, Any]:
-    """Scores one question that was asked without its video, which may then be missing."""
-    judged = scoring.judge(BENCHMARK, doc, results, needs_video=False)
-    return {
-        **scoring.common_metrics(BENCHMARK, SPLIT, doc, judged),
-        "short_videos": {"short": False},
-        **_accuracies(doc, judged),
-    }
-
-
-def short_video(
-    doc: Mapping[str, Any], lmms_eval_specific_kwargs: Mapping[str, Any] | None = None
-) -> dict[str, bool]:
-    """Whether a video has fewer frames than its condition shows, so that some show twice."""
-    frames = int(doc.get("frames") or 0)
-    return {"short": 0 < frames < condition(doc, lmms_eval_specific_kwargs).m}
+def process_results(doc: Document, results: Sequence[Any]) -> dict[str, Any]:
+    """Score one question; see :mod:`video_reasoning.tasks.scoring`."""
+    common, item = judged_metrics(doc, results)
+    belongs = {name: doc.get("demonstration_type") == name for name in DEMONSTRATION_TYPES}
+    belongs |= {name: bool(doc.get(name)) for name in VARIATIONS}
+    return {**common, "accuracy": item, **scoring.belonging(item, belongs)}
 
 
 def short_videos(items: Sequence[Mapping[str, bool]]) -> int:
-    """How many items have a video of fewer frames than are shown."""
+    """Count the items whose video has fewer frames than are shown, so that some show twice."""
     return sum(item["short"] for item in items)
 
 
-def _accuracies(doc: Mapping[str, Any], judged: Mapping[str, Any]) -> dict[str, Any]:
-    """The item for the accuracy, and for each breakdown that it belongs to."""
-    item = scoring.scored(doc, judged)
-    belongs = {name: doc.get("demonstration_type") == name for name in DEMONSTRATION_TYPES}
-    belongs |= {name: bool(doc.get(name)) for name in VARIATIONS}
-    return {
-        "accuracy": item,
-        **{f"acc_{name}": item if its else scoring.NOT_COUNTED for name, its in belongs.items()},
-    }
+COMMON = (scoring.metric("short_videos", short_videos, higher_is_better=False), *scoring.COMMON)
 
+__getattr__ = scoring.attributes(
+    __name__,
+    METRICS=[
+        scoring.metric("accuracy", scoring.accuracy),
+        *(
+            scoring.metric(f"acc_{name}", scoring.accuracy)
+            for name in (*DEMONSTRATION_TYPES, *VARIATIONS)
+        ),
+        *COMMON,
+    ],
+    GROUP=scoring.group_metrics(("accuracy", "unparsed_rate"), ("missing_items", "skipped_rows")),
+    metadata=partial(scoring.metadata, BENCHMARK, 1.0),
+)
 
+all_questions = of_task()
 rotation = of_task("rotation")
 direction = of_task("direction")
 velocity_frequency = of_task("velocity_frequency")

@@ -2,9 +2,9 @@
 
 Run: python -m tests.benchmarks.bench_report [--items 10000] [--response 2000]
 
-Writes a store and a log of that many items (60% of them TVBench's questions under three frame
-conditions, the others CausalVQA's pairs), with responses of about that many letters, and builds
-the page in a process of its own.
+Writes a store and a log with that many items (60% TVBench questions under three frame conditions,
+40% CausalVQA pairs) and responses of about that many characters, then builds the page in a
+separate process.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ print(usage.ru_utime + usage.ru_stime, usage.ru_maxrss / 1024, len(text.encode()
 
 
 def write_items(folder: Path, items: int, letters: int) -> int:
-    """A store and a log; gives the number of items in it."""
+    """Write a store and a log; return its number of items."""
     draw = random.Random(0)
     asked = {
         "tvbench_tomato_principles": tomato_questions(items * 6 // 10 // len(CONDITIONS)),

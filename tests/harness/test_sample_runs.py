@@ -15,11 +15,8 @@ import pytest
 from tests.harness.conftest import THREE_TASKS, Harness, Run
 from tests.tasks.releases import write_video
 from video_reasoning.tasks import registry
-from video_reasoning.tasks.leaderboards.predictions import (
-    collect,
-    score_submission,
-    write_causalvqa,
-)
+from video_reasoning.tasks.leaderboards.causalvqa import CausalVQA
+from video_reasoning.tasks.leaderboards.predictions import collect
 
 pytestmark = pytest.mark.harness
 
@@ -73,8 +70,8 @@ def test_the_observer_answers_what_can_be_seen_and_guesses_the_rest(
     # The same run through the leaderboard's file gives the same numbers.
     predictions = collect("causalvqa", [run.folder], split="debug")
     predictions.require_complete()
-    (file,) = write_causalvqa(predictions, run.folder / "submission.jsonl")
-    scores = score_submission(file, predictions.questions)
+    (file,) = CausalVQA().write(predictions, run.folder / "submission.jsonl")
+    scores = CausalVQA().score(file, predictions.questions)
     for name in ("paired", "unpaired"):
         assert scores[f"accuracy_{name}"] == results["causalvqa_debug"][f"accuracy_{name}"]
 

@@ -25,9 +25,9 @@ from video_reasoning.metrics.published import published
 from video_reasoning.preprocessing.conditions import Condition, condition_indices
 from video_reasoning.preprocessing.sampling import uniform_indices
 from video_reasoning.tasks.audit.result import Audit, read_audit, read_findings
-from video_reasoning.tasks.audit.variants import AuditError, is_variant
+from video_reasoning.tasks.audit.variants import AuditError, condition_label, is_variant
 from video_reasoning.tasks.cli import report as command
-from video_reasoning.tasks.report.audits import PAPER_BENCHMARKS, condition_label
+from video_reasoning.tasks.report.audits import PAPER_BENCHMARKS
 from video_reasoning.tasks.report.build import build
 from video_reasoning.tasks.report.markdown import markdown
 from video_reasoning.tasks.report.page import page

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from pathlib import Path
 
 import pytest
@@ -17,11 +18,14 @@ from tests.report.runs import (
     write_questions,
     write_run,
 )
-from video_reasoning.metrics.intervals import accuracy_interval, wilson
+from video_reasoning.metrics.intervals import difference_interval
 from video_reasoning.tasks.report import facts
 from video_reasoning.tasks.report.tables import paper_tables, run_names
+from video_reasoning.tasks.results.compare import compare
 from video_reasoning.tasks.results.items import ReportError, gather
-from video_reasoning.tasks.results.numbers import measure, share
+from video_reasoning.tasks.results.numbers import measure
+from video_reasoning.tasks.results.principles import evaluate
+from video_reasoning.tasks.results.signature import signature
 
 CONDITIONS = ("ordered16", "shuffled16", "random1")
 
@@ -192,14 +196,60 @@ def test_generation_scores(tmp_path: Path, store: Path) -> None:
     assert row["Detective LLM-Match"].text == "3.50"
 
 
-def test_interval_of_questions_that_share_videos() -> None:
-    alone, method = share([1.0, 0.0, 1.0, 1.0], ["a", "b", "c", "d"])
-    assert method == "Wilson" and alone == wilson(3, 4)
-    few, method = share([1.0, 0.0] * 4, list("aabbccdd"))
-    assert method == "Wilson over videos"
-    assert few == accuracy_interval([1.0, 0.0] * 4, list("aabbccdd")) and few.n == 8
-    all_right, _ = share([1.0] * 40, [number // 2 for number in range(40)])
-    assert all_right.value == 1.0 and all_right.low == wilson(20, 20).low < 1
+def test_one_log_has_one_interval(tmp_path: Path, store: Path) -> None:
+    """Report and principles' table print one interval, compare one difference with either side."""
+    questions = tomato_questions(30)
+    for number, question in enumerate(questions):
+        question["video"] = f"videos/{number // 2}.mp4"
+    file = write_questions(store, "tvbench", "test", questions)
+    task = "tvbench_tomato_principles"
+
+    def choose(question: dict[str, object], condition: str) -> str:
+        number = int(str(question["id"]).split("/")[1])
+        return "A" if number % 7 < CONDITIONS.index(condition) + 3 else "B"
+
+    lines = condition_lines(questions, choose, CONDITIONS)
+    out = write_run(tmp_path / "res", {task: lines}, questions={task: file})
+    found = measure(gather([out])[0])
+    (table,) = evaluate([out])
+    measures = table.parts[0].measures
+    for name, estimate in measures.items():
+        condition = name.removeprefix("acc_")
+        numbers = [found.find(name)] if condition == name else [
+            found.find("shared accuracy", condition=condition),
+            found.find("accuracy", condition=condition),
+        ]  # fmt: skip
+        for number in numbers:
+            assert number is not None, name
+            assert (number.n, number.n_clusters) == (estimate.n, estimate.n_clusters)
+            if number.value is not None:
+                assert (number.value, number.low, number.high) == (
+                    estimate.value, estimate.low, estimate.high,
+                ), name  # fmt: skip
+    for each in compare(out, out):
+        assert each.a == each.b == measures[f"acc_{each.condition}"].value
+        scores = [item.score or 0.0 for item in found.log.conditions()[each.condition]]
+        videos = [item.video for item in found.log.conditions()[each.condition]]
+        same = difference_interval(scores, scores, videos)
+        assert (each.low, each.high) == (same.low, same.high)
+
+
+def test_every_number_has_a_signature(tmp_path: Path, store: Path) -> None:
+    questions = causal_questions(2)
+    file = write_questions(store, "causalvqa", "debug", questions)
+    lines = causal_lines(questions, lambda q: q["answer"])
+    lines[0]["rule"] = "llm:reader"
+    write_run(tmp_path / "res", {"causalvqa_debug": lines}, questions={"causalvqa_debug": file})
+    (log,) = gather([tmp_path / "res"])
+    log.result.config["metadata"] = {"version": 1.0, "prompt": "cot"}  # type: ignore[index]
+    start = hashlib.sha256(file.read_bytes()).hexdigest()[:6]
+    said = signature(log)
+    assert said == f"causalvqa_debug|v1.0|prompt cot|rules+reader|store {start}"
+    assert measure(log).as_json()["signature"] == said
+    assert paper_tables([measure(log)], run_names([log]))[0].signatures == [said]
+    assert signature(log, "ordered16").startswith(
+        "causalvqa_debug|v1.0|prompt cot|ordered16|seed0|"
+    )
 
 
 def test_nothing_logged(tmp_path: Path) -> None:

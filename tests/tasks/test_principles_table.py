@@ -17,6 +17,7 @@ from rich.console import Console
 from typer.testing import CliRunner
 
 from tests.tasks.harness_logs import sample_line, write_run
+from video_reasoning.metrics.principles import paper_value
 from video_reasoning.tasks import store
 from video_reasoning.tasks.cli import principles as command
 from video_reasoning.tasks.results import principles
@@ -112,7 +113,8 @@ def test_every_term_rests_on_its_questions(tmp_path: Path, questions: Path) -> N
         assert estimate.low <= estimate.value <= estimate.high
     assert temporal.measures["kappa_random"].value == pytest.approx(9 / 2 - 1)
     tau = static.measures["tau"]
-    assert (tau.value, tau.low, tau.high) == (0.0, 0.0, 0.0)
+    # No question is won or lost by the order; five videos do not prove that none ever is.
+    assert tau.value == 0.0 and tau.low < 0 < tau.high
     # All of the static answers are right: five videos do not prove that all always are.
     assert static.measures["acc_ordered16"].low == pytest.approx(0.5655, abs=1e-4)
 
@@ -165,15 +167,15 @@ def test_automatic_picks_are_named(tmp_path: Path, questions: Path) -> None:
 def test_picks_that_have_gone_are_told(tmp_path: Path, questions: Path) -> None:
     (found,) = evaluate([run(tmp_path, questions)])
     assert found.annotators == {}
-    assert "no longer holds the picks of 4 of the 4 questions" in shown(found)
+    assert "no longer has the picks of 4 of the 4 questions" in shown(found)
 
 
 def test_the_papers_rows_stand_beside(tmp_path: Path, questions: Path) -> None:
     (found,) = evaluate([run(tmp_path, questions)])
     kappa = next(line for line in shown(found).splitlines() if "kappa random" in line)
     assert "58.3" in kappa and "78.0" in kappa
-    assert principles.paper_value("GPT-4o", "rho") == 4.9
-    assert principles.paper_value("GPT-4o", "tau") == 46.2
+    assert paper_value("GPT-4o", "rho") == 4.9
+    assert paper_value("GPT-4o", "tau") == 46.2
 
 
 def test_what_a_language_model_read_and_a_limit_are_told(tmp_path: Path, questions: Path) -> None:
@@ -199,7 +201,7 @@ def test_other_logs_are_refused(tmp_path: Path) -> None:
     write_run(tmp_path, {"tvbench_tomato_direction": [sample_line(0, id="q0")]})
     with pytest.raises(PrinciplesError, match="no run of tvbench_tomato_principles"):
         evaluate([tmp_path])
-    with pytest.raises(PrinciplesError, match="holds no answer under"):
+    with pytest.raises(PrinciplesError, match="has no answer under"):
         evaluate([tmp_path], task="tvbench_tomato_direction")
     with pytest.raises(PrinciplesError, match="not between 0 and 1"):
         evaluate([tmp_path], level=95)

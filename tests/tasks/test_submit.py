@@ -14,12 +14,9 @@ from typer.testing import CliRunner
 from tests.tasks.harness_logs import judged_line, missing_line, write_run
 from video_reasoning.metrics.paired import paired_accuracy, unpaired_accuracy
 from video_reasoning.tasks.cli import submit as command
-from video_reasoning.tasks.leaderboards import predictions as leaderboard
-from video_reasoning.tasks.leaderboards.predictions import (
-    SubmissionError,
-    collect,
-    score_submission,
-)
+from video_reasoning.tasks.leaderboards.blackswan import BlackSwan
+from video_reasoning.tasks.leaderboards.causalvqa import CausalVQA
+from video_reasoning.tasks.leaderboards.predictions import SubmissionError, collect
 from video_reasoning.tasks.results.logs import find_runs, read_samples
 
 Question = dict[str, Any]
@@ -123,7 +120,7 @@ def test_blackswan_is_one_object_of_indices(tmp_path: Path) -> None:
     out, _ = blackswan_run(tmp_path, lambda row: given[row["question_id"]])
     predictions = collect("blackswan", [out])
     predictions.require_complete()
-    (file,) = leaderboard.write_blackswan(predictions, tmp_path / "deep" / "file.json")
+    (file,) = BlackSwan().write(predictions, tmp_path / "deep" / "file.json")
     assert json.loads(file.read_text()) == {
         "0": 0, "1": 1, "2": 2, "3": -1, "100": 2, "101": 2, "102": 0, "103": 1,
     }  # fmt: skip
@@ -143,7 +140,7 @@ def test_the_two_tasks_may_come_from_two_runs(tmp_path: Path) -> None:
         write_run(tmp_path / "out", log, date=date, questions={name: path})
     predictions = collect("blackswan", [tmp_path / "out"])
     predictions.require_complete()
-    assert set(leaderboard.blackswan_answers(predictions).values()) == {1}
+    assert set(BlackSwan().answers(predictions).values()) == {1}
 
 
 def test_an_incomplete_submission_is_refused_and_says_what_is_lacking(tmp_path: Path) -> None:
@@ -161,7 +158,7 @@ def test_an_incomplete_submission_is_refused_and_says_what_is_lacking(tmp_path: 
     assert "not asked: reporter_mcq/100, reporter_mcq/101, reporter_mcq/102" in message
     assert "no video to show (the release holds no clip.mp4): detective_mcq/1" in message
     # An answer to a placeholder is not handed in.
-    assert leaderboard.blackswan_answers(predictions) == {
+    assert BlackSwan().answers(predictions) == {
         "0": 0, "1": -1, "2": -1, "3": -1, "100": -1, "101": -1, "102": -1, "103": -1,
     }  # fmt: skip
 
@@ -175,7 +172,7 @@ def test_an_id_for_two_questions_is_refused(tmp_path: Path) -> None:
     }
     write_run(tmp_path / "out", tasks, questions={DETECTIVE: path, REPORTER: path})
     with pytest.raises(SubmissionError, match="Two questions have the q_id 7"):
-        leaderboard.blackswan_answers(collect("blackswan", [tmp_path / "out"]))
+        BlackSwan().answers(collect("blackswan", [tmp_path / "out"]))
 
 
 @pytest.mark.parametrize(
@@ -183,7 +180,7 @@ def test_an_id_for_two_questions_is_refused(tmp_path: Path) -> None:
     [
         ({"choice": "D"}, "the answer 'D' to a question with 3 options"),
         ({"choice": "yes"}, "the answer 'yes'"),
-        ({"accuracy": {"id": "detective_mcq/99"}}, r"does not hold \(detective_mcq/99\)"),
+        ({"accuracy": {"id": "detective_mcq/99"}}, r"does not have \(detective_mcq/99\)"),
         ({"doc_id": None}, "it has no doc_id"),
     ],
 )
@@ -204,7 +201,7 @@ def test_several_models_must_be_told_apart(tmp_path: Path) -> None:
     with pytest.raises(SubmissionError, match=r"several models: random_choice, some/llava"):
         collect("blackswan", [out])
     chosen = collect("blackswan", [out], model="some/llava")
-    assert set(leaderboard.blackswan_answers(chosen).values()) == {1}
+    assert set(BlackSwan().answers(chosen).values()) == {1}
     with pytest.raises(SubmissionError, match=r"no run of .* by nobody"):
         collect("blackswan", [out], model="nobody")
 
@@ -223,7 +220,7 @@ def test_causalvqa_is_json_lines_with_every_variant_once(tmp_path: Path) -> None
     out, _ = causalvqa_run(tmp_path, answers, "causalvqa_test")
     predictions = collect("causalvqa", [out])
     predictions.require_complete()
-    (file,) = leaderboard.write_causalvqa(predictions, tmp_path / "file.jsonl")
+    (file,) = CausalVQA().write(predictions, tmp_path / "file.jsonl")
     rows = [json.loads(line) for line in file.read_text().splitlines()]
     assert rows[0] == {
         "data_name": "causalvqa",
@@ -234,15 +231,15 @@ def test_causalvqa_is_json_lines_with_every_variant_once(tmp_path: Path) -> None
     assert [row["row_id"] for row in rows] == [f"q{n}_{v}" for n in range(6) for v in (1, 2)]
     # q3/2 named no option: the empty text, unless the user knows better.
     assert [row["row_id"] for row in rows if row["model_answer"] == ""] == ["q3_2"]
-    assert leaderboard.causalvqa_rows(predictions, unparsed="none")[7]["model_answer"] == "none"
+    assert CausalVQA(unparsed="none").rows(predictions)[7]["model_answer"] == "none"
     with pytest.raises(SubmissionError, match="one of the options"):
-        leaderboard.causalvqa_rows(predictions, unparsed="E")
+        CausalVQA(unparsed="E").rows(predictions)
 
 
 def test_causalvqa_by_type(tmp_path: Path) -> None:
     out, _ = causalvqa_run(tmp_path, answers, "causalvqa_test")
     predictions = collect("causalvqa", [out])
-    files = leaderboard.write_causalvqa(predictions, tmp_path / "file.jsonl", split_by_type=True)
+    files = CausalVQA(split_by_type=True).write(predictions, tmp_path / "file.jsonl")
     assert [file.name for file in files] == ["file_descriptive.jsonl", "file_planning.jsonl"]
     ids = [[json.loads(line)["row_id"] for line in file.read_text().splitlines()] for file in files]
     assert ids == [
@@ -264,7 +261,7 @@ def test_the_five_types_do_for_the_whole(tmp_path: Path) -> None:
     alone = collect("causalvqa", [tmp_path / "out"], tasks=["causalvqa_test_planning"])
     with pytest.raises(SubmissionError, match="6 of 12 questions"):
         alone.require_complete()
-    assert len(leaderboard.causalvqa_rows(alone)) == 6
+    assert len(CausalVQA().rows(alone)) == 6
 
 
 def test_two_answers_to_one_question_are_refused(tmp_path: Path) -> None:
@@ -290,9 +287,10 @@ def test_two_answers_to_one_question_are_refused(tmp_path: Path) -> None:
 def test_row_id_is_a_format_of_the_user(tmp_path: Path, template: str, row_id: str) -> None:
     out, key = causalvqa_run(tmp_path, answers)
     predictions = collect("causalvqa", [out], split="debug")
-    (file,) = leaderboard.write_causalvqa(predictions, tmp_path / "file.jsonl", row_id=template)
+    format_ = CausalVQA(row_id=template)
+    (file,) = format_.write(predictions, tmp_path / "file.jsonl")
     assert json.loads(file.read_text().splitlines()[0])["row_id"] == row_id
-    scores = score_submission(file, key, row_id=template, split="debug")
+    scores = format_.score(file, key, "debug")
     assert scores["accuracy_paired"] == 0.5
 
 
@@ -301,34 +299,32 @@ def test_row_id_is_a_format_of_the_user(tmp_path: Path, template: str, row_id: s
     [
         ("{qid}", r"gives 'q0' to both q0/1 and q0/2"),
         ("{qid}_{n}", "no field 'n'"),
-        ("{qid", "no format for row_id"),
+        ("{qid", "not a format for row_id"),
         ("{}", "no field ''"),
         ("{qid.__class__}", "no field"),
-        ("{qid:d}_{variant}", "no format for row_id"),
+        ("{qid:d}_{variant}", "not a format for row_id"),
     ],
 )
 def test_formats_that_cannot_work_are_refused(tmp_path: Path, template: str, message: str) -> None:
     out, _ = causalvqa_run(tmp_path, answers)
     predictions = collect("causalvqa", [out], split="debug")
     with pytest.raises(SubmissionError, match=message):
-        leaderboard.causalvqa_rows(predictions, row_id=template)
+        CausalVQA(row_id=template).rows(predictions)
 
 
 def test_round_trip_of_causalvqa(tmp_path: Path) -> None:
     """The file scored against the key, and the log through the metrics: identical numbers."""
     out, key = causalvqa_run(tmp_path, answers)
-    (file,) = leaderboard.write_causalvqa(
-        collect("causalvqa", [out], split="debug"), tmp_path / "file.jsonl"
-    )
+    (file,) = CausalVQA().write(collect("causalvqa", [out], split="debug"), tmp_path / "file.jsonl")
     (run,) = find_runs([out])
     samples = list(read_samples(run.samples("causalvqa_debug")))
     correct = [sample.score for sample in samples]
-    assert score_submission(file, key) == {
+    assert CausalVQA().score(file, key) == {
         "accuracy_paired": paired_accuracy([s.group("qid") for s in samples], correct),
         "accuracy_unpaired": unpaired_accuracy(correct),
     }
     # By hand: q0, q2 and q5 of 6 pairs; their 6 items and q1/1 of 12.
-    assert score_submission(file, key) == {"accuracy_paired": 3 / 6, "accuracy_unpaired": 7 / 12}
+    assert CausalVQA().score(file, key) == {"accuracy_paired": 3 / 6, "accuracy_unpaired": 7 / 12}
 
 
 def test_round_trip_of_blackswan(tmp_path: Path) -> None:
@@ -345,13 +341,13 @@ def test_round_trip_of_blackswan(tmp_path: Path) -> None:
     }
     write_run(tmp_path / "out", tasks, questions=dict.fromkeys(tasks, path))
     predictions = collect("blackswan", [tmp_path / "out"], split="validation")
-    (file,) = leaderboard.write_blackswan(predictions, tmp_path / "file.json")
+    (file,) = BlackSwan().write(predictions, tmp_path / "file.json")
     (run,) = find_runs([tmp_path / "out"])
     logged = {
         task: unpaired_accuracy([s.score for s in read_samples(run.samples(task))])
         for task in tasks
     }
-    assert score_submission(file, {row["id"]: row for row in rows}) == {
+    assert BlackSwan().score(file, {row["id"]: row for row in rows}) == {
         "accuracy": 6 / 8,
         "accuracy_detective": logged["blackswan_detective_mcq"],
         "accuracy_reporter": logged["blackswan_reporter_mcq"],
@@ -362,17 +358,19 @@ def test_round_trip_of_blackswan(tmp_path: Path) -> None:
 def test_files_that_are_no_submission_are_refused(tmp_path: Path) -> None:
     file = tmp_path / "file.json"
     pairs = {row["id"]: row for row in causalvqa_questions()}
-    for content, message in (
-        ("{", "neither JSON nor JSON Lines"),
-        ("[1]", "does not hold an object"),
-        ('{"999": 1}', "the key does not hold"),
-        ('{"row_id": "q99_1", "model_answer": "A"}', "the key does not hold"),
+    for format_, content, message in (
+        (BlackSwan(), "{", "cannot be read as JSON"),
+        (BlackSwan(), "[1]", "not a JSON object"),
+        (BlackSwan(), '{"999": 1}', "the key does not have"),
+        (CausalVQA(), "{", "cannot be read as JSON Lines"),
+        (CausalVQA(), '{"model_answer": "A"}', "not JSON Lines with a row_id"),
+        (CausalVQA(), '{"row_id": "q99_1", "model_answer": "A"}', "the key does not have"),
     ):
         file.write_text(content, encoding="utf-8")
         with pytest.raises(SubmissionError, match=message):
-            score_submission(file, pairs if "row_id" in content else {})
+            format_.score(file, pairs if isinstance(format_, CausalVQA) else {})
     with pytest.raises(SubmissionError, match="cannot be read"):
-        score_submission(tmp_path / "gone.json", {})
+        BlackSwan().score(tmp_path / "gone.json", {})
 
 
 @pytest.fixture
