@@ -228,9 +228,7 @@ def state(problem: str, *, parsed: bool, known: bool) -> Status:
     return "answered" if known else "withheld"
 
 
-def common_metrics(
-    benchmark: str, document: Document, judged: Mapping[str, Any]
-) -> dict[str, Any]:
+def common_metrics(benchmark: str, document: Document, judged: Mapping[str, Any]) -> dict[str, Any]:
     """Return what every multiple-choice and yes/no task reports beside its accuracy.
 
     Returns:

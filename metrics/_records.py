@@ -7,7 +7,7 @@ from collections.abc import Collection, Hashable, Iterable
 from typing import SupportsFloat
 
 Correct = Collection[SupportsFloat | None]
-"""One entry per item: True/1/1.0 right, False/0/0.0 wrong, None or NaN where there is no score."""
+"""One entry per item: True/1/1.0 right, False/0/0.0 wrong, None or NaN without a score."""
 
 
 def correctness(correct: Iterable[SupportsFloat | None], name: str = "correct") -> list[float]:

@@ -116,7 +116,7 @@ def guessing_accuracy(n_options: Iterable[int]) -> float:
         n_options: Number of options of each question, 1 or more; 2 for yes or no.
 
     Returns:
-        Mean of 1 / options, 0..1; NaN where there is no question.
+        Mean of 1 / options, 0..1; NaN without questions.
 
     Raises:
         ZeroDivisionError: A question has no option.

@@ -21,8 +21,7 @@ from __future__ import annotations
 import math
 import re
 import warnings
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
 from functools import cache
 from typing import Any
 
@@ -35,17 +34,15 @@ _ABBREVIATIONS = (
     *("a.m", "p.m", "vs", "u.k", "u.s", "ph.d", "mr", "mrs", "ms", "dr"),
     *("prof", "jr", "sr", "st", "inc", "ltd", "corp"),
 )
-"""Words whose full stop ends no sentence, of those that NLTK's English model knows."""
+"""Abbreviations among those that NLTK's English model knows: their full stop ends no sentence."""
 
 
 def tokenize(text: str) -> list[str]:
     """Split English text into tokens as NLTK's `word_tokenize` does.
 
-    `word_tokenize` splits sentences with a Punkt model that has to be downloaded, then words
-    with the Treebank rules. Here Punkt runs without a trained model, on a short list of
-    abbreviations, so that a score needs no download and does not depend on what is installed.
-    On one sentence the tokens are the same; in longer text they may differ at the full stop of a
-    rare abbreviation or an initial.
+    Its Punkt model has to be downloaded; here Punkt knows a short list of abbreviations instead, so
+    that a score does not depend on what is installed. On one sentence the tokens are the same; in
+    longer text they may differ at the full stop of a rare abbreviation or an initial.
 
     Example:
         >>> tokenize("He slips. He can't get up.")
@@ -83,7 +80,7 @@ def bleu_matrix(responses: Sequence[str], references: Sequence[str]) -> Matrix:
         return float(sentence_bleu([reference], response, smoothing_function=smoothing))
 
     with warnings.catch_warnings():
-        # NLTK warns of every pair without a common n-gram: with method0 that is as intended.
+        # NLTK warns about every pair without a common n-gram: with method0 that is as intended.
         warnings.simplefilter("ignore", UserWarning)
         return _matrix(score, [tokenize(response) for response in responses], right)
 
@@ -144,7 +141,7 @@ def cosine_matrix(responses: npt.ArrayLike, references: npt.ArrayLike) -> Matrix
 
 
 def best_pair(scores: npt.ArrayLike) -> float:
-    """Maximum over all pairs of a question (CLIP score); NaN where there is no pair.
+    """Maximum over all pairs of a question (CLIP score); NaN without a pair.
 
     Args:
         scores: Shape (responses, references); NaN entries are left out.
@@ -154,11 +151,11 @@ def best_pair(scores: npt.ArrayLike) -> float:
 
 
 def mean_pair(scores: npt.ArrayLike) -> float:
-    """Mean over all pairs of a question (LLM-Match); NaN where there is no pair.
+    """Mean over all pairs of a question (LLM-Match); NaN without a pair.
 
     Args:
-        scores: Shape (responses, references), 1..5 for LLM-Match; a NaN entry, a pair that the
-            judge gave no score, is left out; `n_dropped` counts those.
+        scores: Shape (responses, references), 1..5 for LLM-Match; NaN entries are left out, and
+            `n_dropped` counts them.
     """
     pairs = _pairs(scores)
     return float(pairs.mean()) if len(pairs) else math.nan
@@ -189,10 +186,6 @@ def _pairs(scores: npt.ArrayLike) -> Matrix:
 def bleu(responses: Sequence[str], references: Sequence[str]) -> float:
     """BLEU of one question, 0..1 (table 10, which prints x100).
 
-    Args:
-        responses: The model's responses.
-        references: The reference texts.
-
     Returns:
         The mean over responses of the best over references; NaN without either.
 
@@ -206,10 +199,6 @@ def bleu(responses: Sequence[str], references: Sequence[str]) -> float:
 def rouge_l(responses: Sequence[str], references: Sequence[str]) -> float:
     """ROUGE-L of one question, 0..1 (table 10, which prints x100).
 
-    Args:
-        responses: The model's responses.
-        references: The reference texts.
-
     Returns:
         The mean over responses of the best over references; NaN without either.
 
@@ -218,33 +207,6 @@ def rouge_l(responses: Sequence[str], references: Sequence[str]) -> float:
         1.0
     """
     return mean_of_best_reference(rouge_l_matrix(responses, references))
-
-
-@dataclass(frozen=True)
-class RunMean:
-    """A generation metric over a run.
-
-    Attributes:
-        value: Mean over questions; NaN where none has a score.
-        n: Questions with a score.
-        n_unscored: Questions without one, left out.
-    """
-
-    value: float
-    n: int
-    n_unscored: int
-
-
-def mean_over_questions(scores: Iterable[float]) -> RunMean:
-    """Average a metric over questions, each with the same weight.
-
-    Args:
-        scores: One score per question; NaN where it has none.
-    """
-    values = list(scores)
-    kept = [value for value in values if not math.isnan(value)]
-    mean = math.fsum(kept) / len(kept) if kept else math.nan
-    return RunMean(mean, len(kept), len(values) - len(kept))
 
 
 JUDGE_PROMPT = """\
@@ -271,7 +233,7 @@ Response to Score: <model_generated>"""
 def judge_prompt(response: str, reference: str) -> str:
     """Return the prompt of LLM-Match for one pair.
 
-    The texts are put in as they are; whatever placeholder they hold stays text.
+    The texts are inserted as they are; a placeholder in them stays text.
     """
     before, rest = JUDGE_PROMPT.split("<ground_truth>")
     between, after = rest.split("<model_generated>")
@@ -288,9 +250,9 @@ _SCORE = re.compile(
 def parse_judge_score(reply: str) -> int | None:
     r"""Read the score from a judge's reply.
 
-    The first line that begins with "Score:" and holds a number counts; without such a line the
-    last score named in running text. Markdown, "4/5" and "4.0" are read. A reply without a whole
-    number from 1 to 5 there has no score: the pair is dropped and counted, never given a default.
+    The first line that begins with "Score:" and a number counts; without such a line the last
+    score named in running text. Markdown, "4/5" and "4.0" are read. Without a whole number from 1
+    to 5 there is no score: the pair is dropped and counted, never given a default.
 
     Example:
         >>> parse_judge_score("Reason: Both say that he falls.\n**Score:** 4/5")

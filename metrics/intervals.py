@@ -55,7 +55,7 @@ class Estimate:
         n: Items it rests on.
         n_clusters: Independent units (videos) that the items fall into.
         method: How the interval was made: "Wilson", "Wilson over videos" (its effective number of
-            questions), "bootstrap over videos", or "" where there is none.
+            questions), "bootstrap over videos", or "" without one.
     """
 
     value: float
@@ -102,11 +102,10 @@ def accuracy_interval(
     """Mean of scores from 0 to 1 with Wilson's interval over the effective number of questions.
 
     The effective number is p(1-p) / v with v the variance of the mean between videos, or between
-    items where that is larger: correlated questions count for fewer. Over K videos it is
-    multiplied by (z / t)², t being Student's quantile with K - 1 degrees of freedom, because v is
-    itself estimated (Korn and Graubard, 1998; Dean and Pagano, 2015). If every item has a video
-    of its own and is right or wrong, this is Wilson's interval itself. If the scores do not vary
-    (all right, all wrong, one video), there are as many questions as videos.
+    items if that is larger. Over K videos it is multiplied by (z / t)², t being Student's quantile
+    with K - 1 degrees of freedom, because v is an estimate (Korn and Graubard, 1998; Dean and
+    Pagano, 2015). If every item has a video of its own and is right or wrong, it is the number of
+    items; if the scores do not vary (all right, all wrong, one video), that of the videos.
 
     Args:
         scores: One score per item, 0..1; NaN is left out.
@@ -146,8 +145,7 @@ def mean_interval(
 
     Args:
         scores: One score per item; NaN is left out.
-        clusters: What each item belongs to, e.g. its video; whole clusters are redrawn. Without
-            it every item is drawn for itself.
+        clusters: As in `accuracy_interval`; whole clusters are redrawn.
         level: Coverage, between 0 and 1.
         draws: Number of bootstrap draws, at least 1.
 
@@ -174,17 +172,15 @@ def difference_interval(
 ) -> Estimate:
     """Mean of b minus mean of a over the same items, with a paired bootstrap interval.
 
-    Both scores of an item are drawn together, so that what makes an item hard for both does not
-    widen the interval. If no item loses, a bootstrap cannot show that some might: the interval is
-    widened by Wilson's upper end of 0 losses in as many questions as there are videos, and
-    likewise if none wins; an unseen one is taken to be as large as the largest seen. The squares
-    of the two margins add up (the method of variance estimates recovery; Zou and Donner, 2008).
-    One video shows nothing about others. Scores from 0 to 1 keep the interval within -1..1.
+    If no item loses, a bootstrap cannot show that some might: the interval is widened by Wilson's
+    upper end of 0 losses in as many questions as there are videos, and likewise if none wins; an
+    unseen one is taken to be as large as the largest seen. The squares of the two margins add up
+    (the method of variance estimates recovery; Zou and Donner, 2008). One video shows nothing
+    about others. Scores from 0 to 1 keep the interval within -1..1.
 
     Args:
-        a: One score per item of the first run; NaN where it has none.
-        b: One score per item of the second run, in the same order. Items that lack one of the
-            two are left out.
+        a: One score per item of the first run; an item without both (NaN) is left out.
+        b: One score per item of the second run, in the same order.
         clusters: As in `mean_interval`.
         level: Coverage, between 0 and 1.
         draws: Number of bootstrap draws.
@@ -215,20 +211,18 @@ def gain_interval(
     """Relative gain mean(above) / mean(below) - 1 with a paired bootstrap interval.
 
     The form of kappa, tau and rho (TVBench, section 3) for any two conditions over the same
-    items, and for scores that give partial credit. Widened like `difference_interval` if no item
-    loses or none wins. A draw whose denominator is zero counts as infinite, so that an interval
-    which reaches that far says so; 0/0 is left out.
+    items. Widened like `difference_interval`. A draw whose denominator is zero counts as infinite,
+    so that an interval which reaches that far shows it; 0/0 is left out.
 
     Args:
-        above: Score of each item above the line, 0..1; NaN where it has none.
+        above: Score of each item above the line, 0 or more; one without both (NaN) is left out.
         below: Score of the same items below the line.
         clusters: As in `mean_interval`.
         level: Coverage, between 0 and 1.
         draws: Number of bootstrap draws.
 
     Returns:
-        A ratio of -1 or more over the items that have both scores; NaN where the scores below
-        the line are all zero.
+        A ratio of -1 or more; NaN if the scores below the line are all zero.
 
     Raises:
         ValueError: Lengths differ, a score is negative or a parameter is out of range.
@@ -269,10 +263,8 @@ class McNemar:
         only_b: Questions that only the second run got right.
         n: Questions that both runs have a score for.
         p_exact: Two-sided exact p-value: 2 P(X <= min(only_a, only_b)) with X binomial over
-            the differing questions with chance 1/2, at most 1. NaN over 0 questions, 1 where no
-            question differs.
-        p_mid: Two-sided mid-p value, p_exact less the chance of exactly what was seen (before
-            the cap at 1); less conservative than the exact test.
+            the differing questions with chance 1/2, at most 1. NaN over 0 questions.
+        p_mid: Two-sided mid-p value: less the chance of exactly what was seen, before the cap.
     """
 
     only_a: int
@@ -306,8 +298,6 @@ def mcnemar(a: Sequence[float], b: Sequence[float]) -> McNemar:
     only_b = int(((table[:, 0] == 0) & (table[:, 1] == 1)).sum())
     if not len(table):
         return McNemar(0, 0, 0, math.nan, math.nan)
-    if only_a + only_b == 0:
-        return McNemar(0, 0, len(table), 1.0, 1.0)
     from scipy.stats import binom
 
     fewer, differing = min(only_a, only_b), only_a + only_b
@@ -438,10 +428,8 @@ def _percentile(value: float, drawn: Floats, level: float, n: int, n_clusters: i
 def _resample(sums: Floats, draws: int) -> Floats:
     """Totals of redrawn clusters, shape (draws, columns of sums).
 
-    Drawing clusters with replacement and adding up their rows is drawing, for each distinct row,
-    how often it comes: one multinomial draw over the distinct rows. Rows of right and wrong have
-    few distinct ones, and that is a small part of the work; where most rows are distinct, the
-    clusters themselves are drawn.
+    Rows of right and wrong have few distinct ones: one multinomial draw of how often each comes
+    is a small part of the work. If most rows are distinct, the clusters themselves are drawn.
     """
     generator = np.random.default_rng(0)
     totals = np.zeros((draws, sums.shape[1]))

@@ -42,7 +42,7 @@ class ClipScorer:
     Args:
         model: Name on the Hugging Face hub or local folder of a CLIP model; the paper's is
             openai/clip-vit-large-patch14.
-        device: Torch device such as "cuda:0"; without it a GPU where there is one.
+        device: Torch device such as "cuda:0"; without it a GPU if there is one.
         batch_size: Texts per forward pass.
 
     Attributes:
@@ -77,7 +77,7 @@ class ClipScorer:
         """Embed texts; equal texts are computed once.
 
         Returns:
-            Shape (texts, dimensions), not normalised.
+            Shape (texts, dimensions), not normalized.
         """
         # Texts of one length share a batch, so that little is spent on padding.
         distinct = sorted(set(texts), key=lambda text: (len(text), text))
@@ -113,30 +113,21 @@ class ClipScorer:
         Returns:
             For each question a matrix of shape (responses, references), -1..1.
         """
-        texts = list(dict.fromkeys(text for sides in questions for side in sides for text in side))
-        if not texts:
-            return [
-                np.empty((len(responses), len(references))) for responses, references in questions
-            ]
-        position = {text: row for row, text in enumerate(texts)}
-        vectors = self.embed(texts, progress)
-        return [
-            cosine_matrix(
-                vectors[[position[text] for text in responses], :],
-                vectors[[position[text] for text in references], :],
-            )
-            for responses, references in questions
-        ]
+        sides = [side for question in questions for side in question]
+        texts = [text for side in sides for text in side]
+        vectors = self.embed(texts, progress) if texts else np.empty((0, 1), np.float32)
+        parts = iter(_split(vectors, [len(side) for side in sides]))
+        return [cosine_matrix(next(parts), next(parts)) for _ in questions]
 
 
 @dataclass(frozen=True)
 class Judgement:
-    """What a judge said of one pair.
+    """What a judge said about one pair.
 
     Attributes:
-        score: 1 to 5, or None where the reply holds none or none came.
+        score: 1 to 5; None without a reply or a score in it.
         reply: The judge's words.
-        error: Why no reply came; empty where one did.
+        error: Why no reply came, or empty.
     """
 
     score: int | None
@@ -155,8 +146,8 @@ class LlmJudge:
         model: Name on the Hugging Face hub, local folder, or the name that the server knows.
         base_url: Address of an OpenAI-compatible server, e.g. "http://localhost:8000/v1";
             without it the model is loaded with transformers.
-        api_key: Key for the server, where it wants one.
-        device: Torch device; without it a GPU where there is one.
+        api_key: Key for the server, if it needs one.
+        device: Torch device; without it a GPU if there is one.
         batch_size: Pairs per forward pass, or requests at a time.
         temperature: 0 for greedy decoding.
         max_new_tokens: Longest reply.
@@ -189,7 +180,7 @@ class LlmJudge:
         if base_url is not None:
             from openai import OpenAI
 
-            # A server of one's own wants no key, but the client insists on a text.
+            # A local server needs no key, but the client insists on a text.
             self._client = OpenAI(base_url=base_url, api_key=api_key or "none", timeout=timeout)
             return
         import torch
@@ -250,13 +241,11 @@ class LlmJudge:
             for response in responses
             for reference in references
         ]
-        scores = iter(self.judge(pairs, progress))
-        tables = []
-        for responses, references in questions:
-            values = [next(scores).score for _ in range(len(responses) * len(references))]
-            table = np.array([math.nan if value is None else value for value in values], float)
-            tables.append(table.reshape(len(responses), len(references)))
-        return tables
+        scores = [judgement.score for judgement in self.judge(pairs, progress)]
+        shapes = [(len(responses), len(references)) for responses, references in questions]
+        table = np.array([math.nan if score is None else score for score in scores], np.float64)
+        parts = _split(table, [rows * columns for rows, columns in shapes])
+        return [part.reshape(shape) for part, shape in zip(parts, shapes, strict=True)]
 
     def _generate(self, prompts: Sequence[str], offset: int) -> list[Judgement]:
         if self._tokenizer.chat_template:
@@ -278,16 +267,14 @@ class LlmJudge:
             add_special_tokens=not self._tokenizer.chat_template,
             return_token_type_ids=False,
         ).to(self.device)
-        sampling = (
-            {"do_sample": True, "temperature": self.temperature, "top_p": None, "top_k": None}
-            if self.temperature > 0
-            else {"do_sample": False, "temperature": None, "top_p": None, "top_k": None}
-        )
         with self._torch.random.fork_rng(), self._torch.inference_mode():
             self._torch.manual_seed(self.seed + offset)
             output = self._model.generate(
                 **inputs,
-                **sampling,
+                do_sample=self.temperature > 0,
+                temperature=self.temperature or None,
+                top_p=None,
+                top_k=None,
                 max_new_tokens=self.max_new_tokens,
                 pad_token_id=self._tokenizer.pad_token_id,
             )
@@ -321,10 +308,15 @@ class LlmJudge:
                 "address, the key and the model's name."
             ) from error
         except openai.APIStatusError as error:
-            # One request that the server does not take must not end the run.
+            # One request that the server rejects must not end the run.
             return Judgement(None, "", f"{error.status_code}: {error.message}")
         reply = completion.choices[0].message.content or "" if completion.choices else ""
         return Judgement(parse_judge_score(reply), reply)
+
+
+def _split(values: npt.NDArray[Any], lengths: Sequence[int]) -> list[npt.NDArray[Any]]:
+    """Consecutive parts of these lengths."""
+    return np.split(values, np.cumsum(lengths))[:-1]
 
 
 def _best_device() -> str:
@@ -339,6 +331,6 @@ def _load(kind: Any, model: str, **arguments: Any) -> Any:
     except (OSError, ValueError) as error:
         first = str(error).strip().splitlines()[0] if str(error).strip() else repr(error)
         raise ModelError(
-            f"The model '{model}' cannot be loaded ({first}); give a local folder that holds it, "
+            f"The model '{model}' cannot be loaded ({first}); give a local folder with it, "
             f"or download it with `hf download {model}` (a gated model needs `hf auth login`)."
         ) from error

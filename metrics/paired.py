@@ -19,22 +19,18 @@ from video_reasoning.metrics.accuracy import accuracy, mean
 def paired_accuracy(
     pair_ids: Collection[Hashable], correct: Correct, *, variants: int | None = None
 ) -> float:
-    """Share of the complete groups of which every variant was answered correctly.
+    """Share of the complete groups whose variants were all answered correctly (2.2.5).
 
-    A group that lacks a variant, or has one without a score (None or NaN), is incomplete: it is
-    neither right nor wrong and is left out. `score_groups` says how many those are.
+    A group that lacks a variant, or the score of one, is incomplete and left out.
 
     Args:
-        pair_ids: One id per item; the items that share an id are the variants of one question,
-            in any order.
-        correct: One entry per item: whether it was answered correctly, or None where it was not
-            scored.
-        variants: How many variants a complete group has, 2 or more. Without it, every group of
-            two or more items is taken as complete.
+        pair_ids: One id per item; the items that share an id are the variants of one question.
+        correct: One entry per item: right or wrong, None or NaN where it was not scored.
+        variants: Variants of a complete group, 2 or more; without it, a group of two or more
+            items is complete.
 
     Returns:
-        Complete groups with all variants correct / complete groups, 0..1; NaN where no group is
-        complete.
+        0..1; NaN if no group is complete.
 
     Raises:
         ValueError: The sequences differ in length, an id is None, an entry is not a truth value,
@@ -52,16 +48,10 @@ def complete_groups(
 ) -> dict[Hashable, float]:
     """Score each complete group: 1.0 if every variant was answered correctly, else 0.0.
 
-    Args:
-        pair_ids: As for `paired_accuracy`.
-        correct: As for `paired_accuracy`.
-        variants: As for `paired_accuracy`.
+    Arguments and errors are those of `paired_accuracy`.
 
     Returns:
         Id -> score, in the order of first appearance; incomplete groups are absent.
-
-    Raises:
-        ValueError: As for `paired_accuracy`.
 
     Example:
         >>> complete_groups(["q1", "q1", "q2", "q2", "q3"], [True, True, True, False, True])
@@ -72,17 +62,7 @@ def complete_groups(
 
 
 def unpaired_accuracy(correct: Correct) -> float:
-    """Share of the scored items that were answered correctly, each variant for itself.
-
-    Args:
-        correct: One entry per item: whether it was answered correctly, or None where it was not
-            scored (such an item is left out).
-
-    Returns:
-        Correct items / scored items, 0..1; NaN where no item was scored.
-
-    Raises:
-        ValueError: An entry is not a truth value.
+    """Share of the scored items that were answered correctly, as `accuracy`.
 
     Example:
         >>> unpaired_accuracy([True, True, True, False])
@@ -96,12 +76,10 @@ class GroupScores:
     """What the groups of a run scored.
 
     Attributes:
-        all_correct: Complete groups with every variant correct / complete groups, 0..1: the
-            paired accuracy. NaN, like the next two, where no group is complete.
+        all_correct: Paired accuracy, 0..1; NaN, like the next two, if no group is complete.
         any_correct: Complete groups with at least one variant correct / complete groups, 0..1.
-        unpaired_of_complete: Correct items / items over the complete groups, 0..1; between the
-            two above.
-        unpaired: Correct items / scored items over everything, incomplete groups too, 0..1.
+        unpaired_of_complete: Correct items / items over the complete groups, 0..1.
+        unpaired: Correct items / scored items, those of incomplete groups too, 0..1.
         n_complete: Complete groups.
         n_incomplete: Groups that lack a variant or the score of one.
         n_items: Scored items.
@@ -121,15 +99,9 @@ class GroupScores:
 def score_groups(
     pair_ids: Collection[Hashable], correct: Correct, *, variants: int | None = None
 ) -> GroupScores:
-    """Paired, unpaired and any-correct accuracy with the counts that they rest on.
+    """Compute paired, unpaired and any-correct accuracy and the counts that they rest on.
 
-    Args:
-        pair_ids: As for `paired_accuracy`.
-        correct: As for `paired_accuracy`.
-        variants: As for `paired_accuracy`.
-
-    Raises:
-        ValueError: As for `paired_accuracy`.
+    Arguments and errors are those of `paired_accuracy`.
 
     Example:
         >>> scores = score_groups(["q1", "q1", "q2", "q2", "q3"], [1, 1, 1, 0, 0])
@@ -155,19 +127,16 @@ def score_groups(
 def consistency(pair_ids: Collection[Hashable], chosen: Collection[str | None]) -> float:
     """Share of the groups in which every variant got the same option text.
 
-    The letters differ between variants by design, so it is the text behind the chosen letter
-    that counts, compared without case, outer punctuation and repeated blanks. Where distractors
-    are paraphrased between variants (CausalVQA), two wrong choices of one meaning do not count
-    as the same: the value is then a lower bound.
+    Texts count and not letters, which differ by design; case, outer punctuation and repeated
+    blanks do not. CausalVQA paraphrases distractors, so the value is a lower bound there.
 
     Args:
-        pair_ids: One id per item, as for `paired_accuracy`.
-        chosen: Text of the option that each item's response chose; None for a response that
-            chose none, which agrees with nothing.
+        pair_ids: As for `paired_accuracy`.
+        chosen: Text of the option that each item's response chose; None, which agrees with
+            nothing, for a response that chose none.
 
     Returns:
-        Groups with one text throughout / groups of two or more items, 0..1; NaN where there is
-        no such group.
+        Groups with one text / groups of two or more items, 0..1; NaN without such a group.
 
     Raises:
         ValueError: The sequences differ in length or an id is None.
@@ -204,11 +173,7 @@ class Guessing:
 
 
 def expected_by_guessing(n_options: int, variants: int = 2) -> Guessing:
-    """Expected accuracies of uniform guessing, each variant guessed for itself.
-
-    Args:
-        n_options: Options per question, at least 1.
-        variants: Variants per group, at least 1.
+    """Compute the expected accuracies of uniform guessing, each variant guessed for itself.
 
     Raises:
         ValueError: A number is below 1.
@@ -234,14 +199,11 @@ class Decomposition:
         known: k, estimated share of the questions whose answer the model knows, 0..1.
         guessed: u = 1 - k, the share that it guesses.
         guess_rate: p_u, the chance to guess one item, given or estimated.
-        variance: u^2 p (1 - p) with p = p_u ** variants, the variance of the paired score as the
-            section gives it.
     """
 
     known: float
     guessed: float
     guess_rate: float
-    variance: float
 
 
 def decompose(
@@ -253,22 +215,13 @@ def decompose(
 ) -> Decomposition:
     """Estimate which share of the questions a model knows (section 11).
 
-    The section's model: of a share k of the questions the model knows the answer and is always
-    right; of the rest, u = 1 - k, it guesses each variant with chance p. With v variants
-
-        paired   = k + (1 - k) p^v
-        unpaired = k + (1 - k) p
-
-    The maximum-likelihood estimate for a given p is k = (paired - p^v) / (1 - p^v), not below 0:
-    how many variants of a group with a wrong one are right says nothing about k. Without a given
-    p it is estimated from just those groups, whose number of right variants is binomial, cut off
-    at v; for pairs that is
-
-        p = (unpaired - paired) / (1 - unpaired),   k = 1 - (1 - unpaired) / (1 - p).
-
-    Where that makes k negative, k is 0 and p the unpaired accuracy. Where every group is right p
-    cannot be told and k is 1. An estimated p well above chance says
-    that the model does more than guess: it excludes options, or is swayed by the wording.
+    The section's model: it knows a share k of the questions and guesses each of the v variants
+    of the rest with chance p, so that paired = k + (1 - k) p^v and unpaired = k + (1 - k) p. The
+    maximum-likelihood estimate for a given p is k = (paired - p^v) / (1 - p^v), not below 0.
+    Without a given p it is estimated from the groups with a wrong variant, whose number of right
+    ones is a truncated binomial; for pairs p = (unpaired - paired) / (1 - unpaired). If that makes
+    k negative, k is 0 and p the unpaired accuracy. An estimated p well above chance means that
+    the model does more than guess: it excludes options, or the wording sways it.
 
     Args:
         pair_ids: As for `paired_accuracy`.
@@ -277,7 +230,7 @@ def decompose(
         variants: Variants of a complete group, 2 or more.
 
     Returns:
-        Shares over the complete groups; all NaN where there is none.
+        Shares over the complete groups; all NaN without one.
 
     Raises:
         ValueError: As for `paired_accuracy`, or `guess_rate` is outside 0..1 (1 excluded).
@@ -292,7 +245,7 @@ def decompose(
     groups = _groups(pair_ids, correct, variants).values()
     right = [sum(group) for group in groups if _complete(group, variants)]
     if not right:
-        return Decomposition(math.nan, math.nan, math.nan, math.nan)
+        return Decomposition(math.nan, math.nan, math.nan)
     imperfect = [count for count in right if count < variants]
     if guess_rate is not None:
         rate = guess_rate
@@ -301,7 +254,7 @@ def decompose(
     else:
         rate = math.nan
     if not imperfect:
-        return Decomposition(1.0, 0.0, rate, 0.0)
+        return Decomposition(1.0, 0.0, rate)
     paired = 1 - len(imperfect) / len(right)
     if paired <= rate**variants:
         known = 0.0
@@ -309,15 +262,14 @@ def decompose(
             rate = math.fsum(right) / (variants * len(right))
     else:
         known = (paired - rate**variants) / (1 - rate**variants)
-    chance = rate**variants
-    return Decomposition(known, 1 - known, rate, (1 - known) ** 2 * chance * (1 - chance))
+    return Decomposition(known, 1 - known, rate)
 
 
 def _truncated_binomial_chance(average: float, variants: int) -> float:
-    """Chance p at which a binomial over `variants`, given that it is not full, has this mean.
+    """Chance p at which a binomial over v variants, given that it is not full, has this mean.
 
-    The mean is v (p - p^v) / (1 - p^v), which rises from 0 to v - 1 with p; being of the
-    exponential family, the chance that matches it is the maximum-likelihood estimate.
+    The mean is v (p - p^v) / (1 - p^v) and rises with p; the p that matches it is the
+    maximum-likelihood estimate, as the family is exponential.
     """
     low, high = 0.0, 1.0
     for _ in range(60):
@@ -354,12 +306,10 @@ def detectable_effect(
 ) -> DetectableEffect:
     """Detectable effect size d = sigma Z sqrt(2 / n) (section 11).
 
-    sigma = u sqrt(p (1 - p)) with u = 1 - known; p is the chance to guess, `guess_rate` unpaired
-    and `guess_rate` ** variants paired. Z = z(1 - alpha/2) + z(power). With five options
-    sigma is 0.4 u unpaired and 0.196 u paired: d is about half as large, as if the benchmark had
-    four times as many questions. (The section weighs the variance of the guessed part with u^2;
-    as a sampling variance of the accuracy over n questions of which u n are guessed it would be
-    u p (1 - p) / n. The ratio of paired to unpaired is the same.)
+    sigma = u sqrt(p (1 - p)) with u = 1 - known; p is `guess_rate` unpaired and `guess_rate` **
+    variants paired. Z = z(1 - alpha/2) + z(power). With five options pairing halves d, as if the
+    benchmark had four times as many questions. (The section weighs the variance of the guessed
+    part with u^2; a sampling variance would have u. The ratio is the same.)
 
     Args:
         n: Questions of the benchmark (groups, not items), at least 1.

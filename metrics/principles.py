@@ -1,12 +1,9 @@
 """How temporal a benchmark is: the three principles of TVBench (TOMATO, section 3).
 
 All three are relative gains between accuracies over the same questions, as ratios (the paper
-prints them x100). Higher kappa and tau and lower rho mean a more temporal benchmark.
-
-The paper adds a small positive epsilon to each denominator, whose value it does not give and
-whose only work is to keep a division by zero from failing. A gain over an accuracy of zero is
-undefined here and reported as NaN, so that no huge number stands in for it; epsilon is
-therefore zero unless a caller sets it.
+prints them x100). Higher kappa and tau and lower rho mean a more temporal benchmark. The paper adds
+a small positive epsilon to each denominator, without its value. A gain over an accuracy of zero is
+undefined here and NaN, and epsilon is zero unless a caller sets it.
 """
 
 from __future__ import annotations
@@ -72,7 +69,7 @@ def paper_value(model: str, measure: str, benchmark: str = "TVBench") -> float |
 
     Example:
         >>> paper_value("GPT-4o", "kappa_random")
-        77.8
+        78.0
     """
     table, column = PAPER_COLUMNS[measure]
     return published("tvbench").tables[table].value(model, f"{benchmark}/{column}")
@@ -87,8 +84,8 @@ def multi_frame_gain(acc_m: float, acc_1: float, *, epsilon: float = 0.0) -> flo
         epsilon: Added to the denominator, 0 or more.
 
     Returns:
-        A ratio of -1 or more (0.78 where the paper prints 78.0); NaN, "undefined", where
-        `acc_1` is zero or an accuracy is NaN.
+        A ratio of -1 or more (0.78 where the paper prints 78.0); NaN, "undefined", if the
+        denominator is zero or an accuracy is NaN.
 
     Raises:
         ValueError: An accuracy or epsilon is negative or infinite.
@@ -104,16 +101,9 @@ def frame_order_sensitivity(acc_m: float, acc_shuffled: float, *, epsilon: float
     """Frame Order Sensitivity, tau = Acc(m) / (Acc(shuffled m) + epsilon) - 1 (section 3.2).
 
     Args:
-        acc_m: Accuracy with m frames in order, 0 or more; both may be shares or both percent.
+        acc_m: Accuracy with m frames in order.
         acc_shuffled: Accuracy with the same m frames shuffled, over the same questions.
-        epsilon: Added to the denominator, 0 or more.
-
-    Returns:
-        A ratio of -1 or more; NaN, "undefined", where `acc_shuffled` is zero or an accuracy is
-        NaN.
-
-    Raises:
-        ValueError: An accuracy or epsilon is negative or infinite.
+        epsilon: Units, result and errors are as for `multi_frame_gain`.
 
     Example:
         >>> round(frame_order_sensitivity(0.377, 0.258), 3)
@@ -130,17 +120,9 @@ def frame_information_disparity(
     Section 3.3; both accuracies are with a single frame.
 
     Args:
-        acc_handpicked: Accuracy with the frame that a person picked as the most informative, 0
-            or more; both may be shares or both percent.
+        acc_handpicked: Accuracy with the frame that a person picked as the most informative.
         acc_random: Accuracy with one random frame, over the same questions: those with a pick.
-        epsilon: Added to the denominator, 0 or more.
-
-    Returns:
-        A ratio of -1 or more; NaN, "undefined", where `acc_random` is zero or an accuracy is
-        NaN.
-
-    Raises:
-        ValueError: An accuracy or epsilon is negative or infinite.
+        epsilon: Units, result and errors are as for `multi_frame_gain`.
 
     Example:
         >>> round(frame_information_disparity(0.215, 0.205), 3)
@@ -192,9 +174,6 @@ class Gain:
     denominator: float
     n: int
 
-    def __str__(self) -> str:
-        return f"{format_ratio(self.value)} (n = {self.n})"
-
 
 @dataclass(frozen=True)
 class Principles:
@@ -202,7 +181,7 @@ class Principles:
 
     Attributes:
         accuracies: Condition -> accuracy, 0..1, over the shared questions; for the handpicked
-            frame over the shared questions with a pick; NaN where there is none.
+            frame over the shared questions with a pick; NaN without questions.
         kappa_random: Multi-Frame Gain over one random frame, all shared questions.
         kappa_handpicked: Multi-Frame Gain over the handpicked frame, questions with a pick.
         tau: Frame Order Sensitivity, all shared questions.

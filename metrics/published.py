@@ -1,9 +1,9 @@
-"""The numbers of the three papers, as printed, to stand beside a run's own."""
+"""The numbers of the three papers, as printed."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from importlib import resources
@@ -17,12 +17,12 @@ class Table:
 
     Attributes:
         source: Number of the table and section.
-        unit: "percent", "x100", or "mixed" where the note gives the unit of each column.
+        unit: "percent", "x100", or "mixed" if the note gives the unit of each column.
         columns: What was measured, for example a task or "type/difficulty".
-        rows: Model -> one value per column, as printed; None where the paper prints none.
-        counts: Questions (pairs, items: see the note) behind each column; empty where the paper
+        rows: Model -> one value per column, as printed; None if the paper prints none.
+        counts: Questions (pairs, items: see the note) behind each column; empty if the paper
             does not say.
-        note: What a reader has to know beside; may be empty.
+        note: What else a reader has to know; may be empty.
     """
 
     source: str
@@ -33,15 +33,15 @@ class Table:
     note: str
 
     def value(self, model: str, column: str) -> float | None:
-        """Return the printed value, None where the paper prints none.
+        """Return the printed value, None if the paper prints none.
 
         Raises:
             KeyError: The table has no such model or column; the message names those it has.
         """
-        return self._row(model)[self._position(column)]
+        return self.rows[self._known(model, "model", self.rows)][self._position(column)]
 
     def count(self, column: str) -> int | None:
-        """Return the number of questions behind a column, None where the paper does not say.
+        """Return the number of questions behind a column, None if the paper does not give it.
 
         Raises:
             KeyError: The table has no such column.
@@ -49,17 +49,13 @@ class Table:
         position = self._position(column)
         return self.counts[position] if self.counts else None
 
-    def _row(self, model: str) -> Sequence[float | None]:
-        if model not in self.rows:
-            raise KeyError(f"{self.source} has no model '{model}'; it has {', '.join(self.rows)}.")
-        return self.rows[model]
-
     def _position(self, column: str) -> int:
-        if column not in self.columns:
-            raise KeyError(
-                f"{self.source} has no column '{column}'; it has {', '.join(self.columns)}."
-            )
-        return self.columns.index(column)
+        return self.columns.index(self._known(column, "column", self.columns))
+
+    def _known(self, name: str, kind: str, names: Collection[str]) -> str:
+        if name not in names:
+            raise KeyError(f"{self.source} has no {kind} '{name}'; it has {', '.join(names)}.")
+        return name
 
 
 @dataclass(frozen=True)
@@ -93,7 +89,7 @@ def published(benchmark: str) -> Published:
     """
     if benchmark not in BENCHMARKS:
         raise ValueError(
-            f"There are no published numbers of '{benchmark}'; there are of "
+            f"There are no published numbers for '{benchmark}'; there are for "
             f"{', '.join(BENCHMARKS)}."
         )
     path = resources.files("video_reasoning.metrics") / "data" / f"{benchmark}.json"

@@ -132,8 +132,12 @@ class Hooks:
 
         Some tasks put ``<image>`` into the text for every frame, and models count them.
         """
+        shown = self._with_condition(document)
+        if shown is not document and isinstance(lmms_eval_specific_kwargs, Mapping):
+            # A condition in the task's YAML would win over the variant's.
+            lmms_eval_specific_kwargs = {**lmms_eval_specific_kwargs, "condition": ""}
         specific = [] if lmms_eval_specific_kwargs is None else [lmms_eval_specific_kwargs]
-        text = self._config["doc_to_text"](self._with_condition(document), *specific)
+        text = self._config["doc_to_text"](shown, *specific)
         marks = len(_MARK.findall(text)) if isinstance(text, str) else 0
         if self._variant.condition is None or not marks:
             return text

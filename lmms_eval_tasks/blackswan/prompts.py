@@ -53,7 +53,7 @@ STEP_BY_STEP = (
 
 
 def listed_options(doc: Document) -> str:
-    """Return the options as the prompts list them: ``A. <Option A> B. <Option B> C. <Option C>``."""
+    """Return the options as the prompts list them: ``A. <Option A> B. <Option B> ...``."""
     return " ".join(f"{letter}. {text}" for letter, text in scoring.letters(doc["options"]).items())
 
 

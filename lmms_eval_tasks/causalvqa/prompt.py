@@ -109,8 +109,7 @@ def read(repository: Path) -> str:
     found = _find(loaded)
     if not found:
         raise PromptError(
-            f"{path} has no post_prompt; name the folder of a checkout of the CausalVQA "
-            "repository."
+            f"{path} has no post_prompt; name the folder of a checkout of the CausalVQA repository."
         )
     return found
 
@@ -141,4 +140,3 @@ def _find(loaded: Any) -> str:
 
 def _joined(instruction: str) -> str:
     return instruction if instruction[:1].isspace() else "\n" + instruction
-

@@ -14,7 +14,6 @@ from video_reasoning.tasks.leaderboards.causalvqa import CausalVQA
 from video_reasoning.tasks.leaderboards.predictions import Predictions
 from video_reasoning.tasks.store.questions import load_questions
 
-
 _SUFFIX = {"video": "", "last1": "_single_frame"}
 """Condition -> how a task's name ends, where it is not the condition's own name."""
 

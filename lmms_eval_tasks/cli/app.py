@@ -11,6 +11,7 @@ from typing import Annotated, Any
 import typer
 
 from video_reasoning.tasks import registry, store
+from video_reasoning.tasks.benchmarks import BENCHMARKS
 from video_reasoning.tasks.cli import (
     audit,
     build_questions,
@@ -144,7 +145,8 @@ def sample(
                 isolate=True,
                 progress=progress,
             )
-            for benchmark in store.SPLITS
+            for benchmark, record in BENCHMARKS.items()
+            if record.sample
         ]
     for manifest in manifests:
         counts = {split: summary["questions"] for split, summary in manifest["splits"].items()}

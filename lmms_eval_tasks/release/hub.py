@@ -9,12 +9,11 @@ from __future__ import annotations
 
 import errno
 import os
-from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
 
 from loguru import logger
 
+from video_reasoning.tasks.benchmarks import BENCHMARKS
 from video_reasoning.tasks.errors import ReleaseError
 from video_reasoning.tasks.release.source import (
     ANNOTATION_SUFFIXES,
@@ -25,43 +24,8 @@ from video_reasoning.tasks.release.source import (
 PAGE = "https://huggingface.co/datasets/{repository}"
 
 
-@dataclass(frozen=True)
-class Repository:
-    """A data set repository of the hub.
-
-    Attributes:
-        name: owner and name.
-        needed: whether a release without it is of no use; one that is not needed is passed over
-            with a warning where it cannot be had.
-    """
-
-    name: str
-    needed: bool = True
-
-
-REPOSITORIES: Mapping[str, tuple[Repository, ...]] = {
-    "blackswan": (
-        Repository("UBC-ViL/BlackSwanSuite-MCQ"),
-        Repository("UBC-ViL/BlackSwanSuite-YN"),
-        Repository("UBC-ViL/BlackSwanSuite-Gen"),
-    ),
-    # The first has the videos; the second the questions with the columns of the authors' own
-    # files (motion type, variations), which the first lacks.
-    "tvbench": (
-        Repository("lmms-eval/TOMATO"),
-        Repository("yale-nlp/TOMATO", needed=False),
-    ),
-}
+REPOSITORIES = {each.name: each.repositories for each in BENCHMARKS.values() if each.repositories}
 """Benchmark -> the repositories that hold it."""
-
-ELSEWHERE: Mapping[str, str] = {
-    "causalvqa": (
-        "CausalVQA is not on the hub: sign the Ego-Exo4D licence, download CausalVQA.zip with "
-        "the Ego4D consortium's tools (docs/data.md), and run `video-reasoning prepare causalvqa "
-        "--source CausalVQA.zip`."
-    ),
-}
-"""Benchmark without a copy on the hub -> where to get it, a sentence."""
 
 
 def fetch(benchmark: str, scratch: Path, *, revision: str | None = None) -> Path:
@@ -82,7 +46,7 @@ def fetch(benchmark: str, scratch: Path, *, revision: str | None = None) -> Path
     """
     if benchmark not in REPOSITORIES:
         raise ReleaseError(
-            ELSEWHERE.get(benchmark)
+            BENCHMARKS[benchmark].elsewhere
             or f"{benchmark} is not on the hub; name the release's folder with --source."
         )
     folder = scratch / "hub"

@@ -21,6 +21,7 @@ from video_reasoning.preprocessing.video import VideoError
 from video_reasoning.tasks.registry import our_tasks
 from video_reasoning.tasks.report.tables import RunKey, run_key
 from video_reasoning.tasks.results.items import Item, TaskLog
+from video_reasoning.tasks.results.signature import condition_of
 
 KINDS = ("right", "wrong", "unparsed", "missing")
 """What an example shows; also the order in which they are shown."""
@@ -172,16 +173,9 @@ def _choose(items: Sequence[Sequence[Verdict]], most: int) -> list[Sequence[Verd
 
 
 def _condition_of(log: TaskLog) -> str:
-    """The frames that a task shows of every video; empty where it shows the video itself."""
-    settings = log.result.config.get("lmms_eval_specific_kwargs")
-    name = ""
-    if isinstance(settings, Mapping):
-        for each in (settings, settings.get("default")):
-            if isinstance(each, Mapping) and each.get("condition"):
-                name = str(each["condition"])
-    if not name and log.benchmark == "tvbench" and log.task in our_tasks():
-        name = "ordered16"
-    return "" if name == "video" else name
+    """Return the frames that a task shows of every video; empty if it shows the video itself."""
+    ours = our_tasks().get(log.task)
+    return condition_of({"dataset_name": ours.condition if ours else "", **log.result.config})
 
 
 def _pictures(

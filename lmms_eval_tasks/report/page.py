@@ -8,6 +8,7 @@ from collections.abc import Callable
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
 from video_reasoning.tasks.audit.variants import condition_label, measure_label
+from video_reasoning.tasks.benchmarks import BENCHMARKS
 from video_reasoning.tasks.report import audit_sections, sections
 from video_reasoning.tasks.report.audits import audit_facts, signature
 from video_reasoning.tasks.report.build import Report
@@ -17,12 +18,7 @@ from video_reasoning.tasks.results.numbers import UNITS
 
 __all__ = ["environment", "page", "sound"]
 
-_BENCHMARKS = {
-    "blackswan": "BlackSwanSuite",
-    "tvbench": "TVBench (TOMATO)",
-    "causalvqa": "CausalVQA",
-    "": "Other tasks",
-}
+_BENCHMARKS = {**{each.name: each.title for each in BENCHMARKS.values()}, "": "Other tasks"}
 _SIGNS = ("●", "■", "▲", "◆", "▼", "✚")
 _VERDICTS = {
     "right": "✓ right",

@@ -10,7 +10,7 @@ import hashlib
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeGuard
 
 from video_reasoning.tasks import registry
 from video_reasoning.tasks.benchmarks import BENCHMARKS
@@ -20,6 +20,7 @@ from video_reasoning.tasks.results.logs import (
     Run,
     Sample,
     TaskResult,
+    condition_of,
     find_runs,
     objects,
     read_samples,
@@ -253,10 +254,11 @@ def _read_items(log: TaskLog) -> None:
         question = log.questions.get(sample.id, {})
         if question and _is_other(sample, question):
             log.changed.add(sample.id)
-        item = _item(sample, question, scores.get(sample.id, {}))
-        if item.condition in ("video", log.result.config.get("dataset_name")):
+        log.items.append(_item(sample, question, scores.get(sample.id, {})))
+    conditions = {item.condition for item in log.items}
+    if len(conditions) == 1 and conditions <= {"video", condition_of(log.result.config)}:
+        for item in log.items:
             item.condition = ""  # the task's only way
-        log.items.append(item)
 
 
 def _is_other(sample: Sample, question: Mapping[str, Any]) -> bool:
@@ -294,8 +296,8 @@ def _item(sample: Sample, question: Mapping[str, Any], scores: Mapping[str, Any]
         short=bool(_mapping(sample.values.get("short_videos")).get("short")),
         values=_values(sample, scores),
         prompt=hashlib.sha256(prompt).hexdigest()[:16],
-        responses=tuple(map(str, texts.get("responses") or ())) if "references" in texts else None,
-        references=tuple(map(str, texts.get("references") or ())),
+        responses=_texts(texts.get("responses")) if "references" in texts else None,
+        references=_texts(texts.get("references")),
     )
 
 
@@ -303,12 +305,16 @@ def _mapping(value: object) -> Mapping[str, Any]:
     return value if isinstance(value, Mapping) else {}
 
 
+def _texts(value: object) -> tuple[str, ...]:
+    return tuple(map(str, value)) if isinstance(value, list) else ()
+
+
 def _lacks_video(sample: Sample) -> bool:
     """For logs that state no status: generated text, and other people's tasks."""
     return bool(_mapping(sample.values.get("missing_items")).get("missing"))
 
 
-def _is_number(value: object) -> bool:
+def _is_number(value: object) -> TypeGuard[float]:
     return isinstance(value, (int, float)) and not isinstance(value, bool)
 
 

@@ -32,6 +32,7 @@ __all__ = [
     "Run",
     "Sample",
     "TaskResult",
+    "condition_of",
     "find_runs",
     "objects",
     "read_samples",
@@ -175,6 +176,19 @@ class OddLines:
         more = self.count - len(self.reasons)
         listed = "; ".join(self.reasons) + (f"; and {more} more" if more else "")
         return f"{self.count} of the lines of {path} were left out ({listed})."
+
+
+def condition_of(config: Mapping[str, Any]) -> str:
+    """Return the frames that a task shows of every video; empty if it shows the video itself.
+
+    Args:
+        config: The task's configuration as the harness recorded it: the condition in
+            `lmms_eval_specific_kwargs` wins over `dataset_name`.
+    """
+    settings = _mapping(config.get("lmms_eval_specific_kwargs"))
+    default = _mapping(settings.get("default"))
+    name = settings.get("condition") or default.get("condition") or config.get("dataset_name")
+    return "" if name in (None, "video") else str(name)
 
 
 def find_runs(paths: Iterable[Path], *, every: bool = False) -> list[Run]:

@@ -9,17 +9,18 @@ from pathlib import Path
 
 from video_reasoning.tasks.llm import extractor
 from video_reasoning.tasks.results.items import TaskLog
+from video_reasoning.tasks.results.logs import condition_of
 from video_reasoning.tasks.store.text_files import is_regular
 
-__all__ = ["digest", "signature"]
+__all__ = ["condition_of", "digest", "signature"]
 
 
 def signature(log: TaskLog, condition: str = "") -> str:
     """Return one line that identifies the numbers of a logged task.
 
     Task, version and prompt, frame condition and its seed, what read the responses ("rules", or
-    the language model that helped), and the digest of the store that the run recorded (for older
-    runs that of the questions), such as
+    the language model that helped), and the digest of the store that the run logged (of the
+    questions as they are now, for logs without one), such as
     `tvbench_tomato_principles|v1.0|ordered16|seed0|rules|store 3f2a91`.
 
     Args:
@@ -35,18 +36,20 @@ def signature(log: TaskLog, condition: str = "") -> str:
         if item.rule.startswith(extractor.FOUND)
     }
     shown = condition or "+".join(name for name in log.conditions() if name)
-    shown = shown or str(log.result.config.get("dataset_name") or "")
-    store = str(metadata.get("store") or "")
-    if not store and log.questions_file and not log.changed:
-        store = digest(log.questions_file)
+    shown = shown or condition_of(log.result.config)
+    audit = metadata.get("audit")
+    seed = audit.get("seed", 0) if isinstance(audit, Mapping) else 0
+    store = metadata.get("store") or (
+        digest(log.questions_file)[:6] if log.questions_file and not log.changed else "unknown"
+    )
     parts = [
         log.task,
         f"v{version}" if version not in (None, "") else "no version",
         f"prompt {metadata['prompt']}" if metadata.get("prompt") else "",
         shown,
-        f"seed{metadata.get('seed', 0)}" if shown else "",
+        f"seed{seed}" if shown else "",
         "+".join(["rules", *sorted(models)]),
-        f"store {store[:6] or 'unknown'}",
+        f"store {store}",
     ]
     return "|".join(part for part in parts if part)
 

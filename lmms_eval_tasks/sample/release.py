@@ -34,15 +34,16 @@ def write_releases(
     """
     from video_reasoning.preprocessing.files import remove_leftovers
     from video_reasoning.preprocessing.workers import Lost, Workers
+    from video_reasoning.tasks.benchmarks import BENCHMARKS, resolve
     from video_reasoning.tasks.errors import UserError
-    from video_reasoning.tasks.sample import blackswan, causalvqa, tvbench
     from video_reasoning.tasks.sample.drawing import write_video
 
     releases = out / "releases"
     videos = [
-        *blackswan.build(releases / "blackswan"),
-        *tvbench.build(releases / "tvbench"),
-        *causalvqa.build(releases / "causalvqa"),
+        video
+        for each in BENCHMARKS.values()
+        if each.sample
+        for video in resolve(each.sample)(releases / each.name)
     ]
     # What an interrupted run left would be found in the release.
     for folder in {path.parent for video in videos for path in _paths(video)}:

@@ -25,8 +25,8 @@ from video_reasoning.metrics.answers.reply import (
 )
 from video_reasoning.metrics.answers.yes_no import read_yes_no
 
-# Each takes the reply and returns the capital letter, an Answer without a value where it
-# decides that there is none, or None to hand on to the next rule.
+# Each takes the reply and returns the capital letter, an Answer without a value if it decides that
+# nothing was chosen, or None to pass on to the next rule.
 
 _Outcome = str | Answer | None
 
@@ -61,7 +61,7 @@ def _whole_reply(reply: Reply) -> _Outcome:
 
 
 def _only_text(reply: Reply) -> _Outcome:
-    """The reply is one option's text in other punctuation, or a part of one option alone."""
+    """The reply is one option's text in other punctuation."""
     if len(reply.text) > 2000:
         return None
     first = WORD.search(reply.lowered)
@@ -74,7 +74,7 @@ def _only_text(reply: Reply) -> _Outcome:
 
 
 def _fields(reply: Reply) -> _Outcome:
-    """The last field made for the answer: ``<answer>``, a LaTeX box, a JSON value."""
+    """The reply has a field for it: `<answer>`, a LaTeX box, a JSON value; the last counts."""
     content = answer_text.fields(reply.text)
     if content is None:
         return None
@@ -87,7 +87,7 @@ def _fields(reply: Reply) -> _Outcome:
 
 
 def _statement(reply: Reply) -> _Outcome:
-    """The last explicit statement: "the answer is B", "I choose B", "B is correct"."""
+    """The reply states it: "the answer is B", "I choose B", "B is correct"; the last counts."""
     found: list[tuple[int, _Outcome]] = []
     for cue in wording.ANNOUNCEMENT.finditer(reply.lowered):
         outcome = _announced(reply, cue)
@@ -110,7 +110,7 @@ def _statement(reply: Reply) -> _Outcome:
 
 
 def _is_text(reply: Reply, place: int, verdict: re.Match[str]) -> bool:
-    """Whether the "right" of "A: right" is another option's text and no verdict."""
+    """Whether the "right" of "A: right" is another option's text and not a verdict."""
     if place + 1 == len(reply.mentions):
         return False
     mention, follower = reply.mentions[place : place + 2]
@@ -167,7 +167,7 @@ def _announced(reply: Reply, cue: re.Match[str]) -> _Outcome:
     if option_noun and not wording.COPULA.search(gap):
         return None
     head = reply.rest[max(0, cue.start() - 80) : cue.start()]
-    broken = gap.rfind("\n") + 1  # on a new line, what stood before the break does not count
+    broken = gap.rfind("\n") + 1  # on a new line, what came before the break does not count
     doubtful = cue.start("gap") + broken if broken else cue.start()
     if reply.has_doubt and reply.doubted(doubtful, wide=False):
         return None
@@ -341,7 +341,7 @@ def _closing_letter(reply: Reply) -> _Outcome:
 
 
 def _weak_statement(reply: Reply) -> _Outcome:
-    """The last "it is B", "so B", "probably B"."""
+    """The reply says "it is B", "so B" or "probably B"; the last one counts."""
     affirmed = reply.affirmed
     if not affirmed:
         return None
@@ -389,7 +389,7 @@ def _chosen(reply: Reply, mention: Mention) -> bool:
 
 
 def _conclusion(reply: Reply) -> _Outcome:
-    """The one option that the last "so ...", "therefore ..." names."""
+    """The last "so ...", "therefore ..." names exactly one option."""
     affirmed = reply.affirmed
     if not affirmed:
         return None
@@ -405,7 +405,7 @@ def _conclusion(reply: Reply) -> _Outcome:
 
 
 def _option_text(reply: Reply) -> _Outcome:
-    """Exactly one option's text occurs."""
+    """Exactly one option's text occurs in the reply."""
     named = [m for m in reply.affirmed if m.form == "text" and not reply.refused_before(m.start)]
     letters = {mention.letter for mention in named}
     if len(letters) == 1:
@@ -457,7 +457,7 @@ def _part_of_text(reply: Reply) -> _Outcome:
 
 
 def _position(reply: Reply) -> _Outcome:
-    """The one option that is named by its position: "the second option", "option 2"."""
+    """Exactly one option is named by its position: "the second option", "option 2"."""
     if not any(noun in reply.lowered for noun in wording.POSITION_NOUNS):
         return None
     options, order = reply.options, reply.options.order
@@ -479,7 +479,7 @@ def _position(reply: Reply) -> _Outcome:
 
 
 def _yes_or_no(reply: Reply) -> _Outcome:
-    """Where the options are yes and no: which of them the reply says."""
+    """The options are yes and no, and the reply says one of them."""
     if len(reply.options.yes_no) < 2 or any(m.form != "text" for m in reply.mentions):
         return None
     word = read_yes_no(reply.text).value
@@ -507,15 +507,17 @@ _IN_FIELD = (
 )
 # What counts in a response that was cut off in the middle of a sentence.
 _FIRM = (*_EXPLICIT, _leading_letter, _part_of_text)
-_CHOICE_RULES: tuple[Callable[[Reply], _Outcome], ...] = (*_EXPLICIT, *_WEAKER)
-_RULE_NAMES = {
-    rule: rule.__name__.strip("_").replace("_", " ") for rule in (*_CHOICE_RULES, *_IN_FIELD)
+RULES: dict[str, Callable[[Reply], _Outcome]] = {
+    rule.__name__.strip("_").replace("_", " "): rule for rule in (*_EXPLICIT, *_WEAKER)
 }
+"""Name -> rule, in the order in which they are asked."""
+
+_NAMES = {rule: name for name, rule in RULES.items()}
 _TERMINAL = ".!?)]}\"'*`。>:|"
 
 
 def choose(text: str, options: Options) -> Answer:
-    """Asks the rules in order; the value of the answer is a capital letter."""
+    """Ask the rules in order; the value of the answer is a capital letter."""
     first = answer_text.before_next_question(text)
     if first is not None:
         outcome = choose(first, options)
@@ -527,7 +529,7 @@ def choose(text: str, options: Options) -> Answer:
         return outcome if outcome.value else UNFINISHED
     if not answer:
         return _ask(Reply(reasoning, options), _EXPLICIT) if reasoning else Answer(None, "empty")
-    return _ask(Reply(answer, options), _CHOICE_RULES)
+    return _ask(Reply(answer, options), tuple(RULES.values()))
 
 
 def _ask(reply: Reply, rules: Sequence[Callable[[Reply], _Outcome]]) -> Answer:
@@ -539,7 +541,7 @@ def _ask(reply: Reply, rules: Sequence[Callable[[Reply], _Outcome]]) -> Answer:
         if isinstance(outcome, Answer):
             return outcome
         if outcome is not None:
-            return answer_of(outcome, _RULE_NAMES[rule])
+            return answer_of(outcome, _NAMES[rule])
     if reply.refusal is not None:
         return REFUSED
     if cut_off:

@@ -1,10 +1,5 @@
 """From what a model prints to the option it chose.
 
-A response is free text: a letter, a letter in a sentence, an option's text, a page of reasoning
-with the choice somewhere in it, or a refusal. :func:`extract_choice` and
-:func:`extract_yes_no` find the choice, or None; :func:`parse_choice` and :func:`parse_yes_no`
-also say by which rule, so that a run can show how many responses were read in which way.
-
 The layers, in order:
 
 1. characters are unified (full-width letters, typographic quotes, LaTeX and HTML styling);
@@ -14,7 +9,7 @@ The layers, in order:
 4. rules are asked in order, and the first that decides wins.
 
 What is never done: a letter is not taken from the article "A" or the pronoun "I", there is no
-default, and of several options none is picked at random. A final statement wins over everything
+default, and no option is picked at random. A final statement wins over everything
 before it. No language model is needed. Time is linear in the length of the response.
 """
 
@@ -25,27 +20,27 @@ from collections.abc import Mapping, Sequence
 from video_reasoning.metrics.answers.choice import choose
 from video_reasoning.metrics.answers.options import compile_options
 from video_reasoning.metrics.answers.reply import Answer, answer_of
-from video_reasoning.metrics.answers.text import normalise
+from video_reasoning.metrics.answers.text import normalize
 from video_reasoning.metrics.answers.yes_no import choose_yes_no
 
 __all__ = ["Answer", "extract_choice", "extract_yes_no", "parse_choice", "parse_yes_no"]
 
 
 def extract_choice(response: str, options: Mapping[str, str] | Sequence[str]) -> str | None:
-    """The letter of the option that a response chooses.
+    """Return the letter of the option that a response chooses.
 
     Args:
-        response: what the model printed.
-        options: letter -> text, or the texts alone (letters from A on).
+        response: What the model printed.
+        options: Letter -> text, or the texts alone (letters from A on).
 
     Returns:
-        A key of ``options`` (a capital letter for a sequence), or None where the response
-        chooses none.
+        A key of ``options`` (a capital letter for a sequence), or None if the response does not
+        choose one.
 
     Raises:
-        ValueError: for more than 26 options, or a key that is no single letter.
+        ValueError: There are more than 26 options, or a key is not a single letter.
 
-    Examples:
+    Example:
         >>> extract_choice("A person moves, so the answer is (C).", ["Up.", "Left.", "Down."])
         'C'
         >>> extract_choice("I do not know.", ["Up.", "Left.", "Down."]) is None
@@ -55,9 +50,9 @@ def extract_choice(response: str, options: Mapping[str, str] | Sequence[str]) ->
 
 
 def extract_yes_no(response: str) -> str | None:
-    """Whether a response says "yes" or "no"; None where it says neither, or both.
+    """Return "yes" or "no"; None if a response says neither, or both.
 
-    Examples:
+    Example:
         >>> extract_yes_no("No, his eyes are closed.")
         'no'
         >>> extract_yes_no("Not sure.") is None
@@ -67,19 +62,13 @@ def extract_yes_no(response: str) -> str | None:
 
 
 def parse_choice(response: str, options: Mapping[str, str] | Sequence[str]) -> Answer:
-    """Like :func:`extract_choice`, with the rule that decided.
-
-    The rules, in the order in which they are asked: "whole reply", "only text", "fields" (a tag,
-    a LaTeX box, a JSON value), "statement" ("the answer is B", "B is correct"; the last one
-    counts), "last line", "leading letter", "closing letter", "leading text", "weak statement"
-    ("so it is B"), "single letter", "conclusion" ("so he moves left"), "option text", "position"
-    ("the second option"), "similar text", "part of text", "yes or no".
+    """Choose as `extract_choice` does, and name the rule that decided (docs/metrics.md).
 
     Raises:
-        ValueError: for more than 26 options, or a key that is no single letter.
+        ValueError: There are more than 26 options, or a key is not a single letter.
     """
     compiled = compile_options(options)
-    text = normalise(response) if response else ""
+    text = normalize(response) if response else ""
     if not text:
         return Answer(None, "empty")
     outcome = choose(text, compiled)
@@ -89,6 +78,6 @@ def parse_choice(response: str, options: Mapping[str, str] | Sequence[str]) -> A
 
 
 def parse_yes_no(response: str) -> Answer:
-    """Like :func:`extract_yes_no`, with the rule that decided."""
-    text = normalise(response) if response else ""
+    """Decide as `extract_yes_no` does, and name the rule that decided."""
+    text = normalize(response) if response else ""
     return choose_yes_no(text) if text else Answer(None, "empty")

@@ -28,15 +28,15 @@ class Mention(NamedTuple):
     """One place where an option is named.
 
     Attributes:
-        start: position of the letter or of the text.
-        end: position after it (after the option's own text, where that follows the letter).
-        letter: capital letter; of no option where ``known`` is False.
-        known: whether there is such an option.
+        start: Position of the letter or of the text.
+        end: Position after it, and after the option's own text if that follows the letter.
+        letter: Capital letter.
+        known: Whether there is such an option.
         form: "marked" (brackets, quotes, "option B"), "bare" (a capital on its own) or "text".
-        item: the letter stands at the start of a line, or its own text follows: how a list
-            of options is printed.
-        alone: nothing else stands on its line.
-        own: the option's own text follows the letter.
+        item: Whether it looks like an entry of a printed list of options: the letter starts a
+            line, or its own text follows.
+        alone: Whether nothing else is on its line.
+        own: Whether the option's own text follows the letter.
     """
 
     start: int
@@ -50,7 +50,7 @@ class Mention(NamedTuple):
 
 
 def find_mentions(text: str, lowered: str, options: Options) -> list[Mention]:
-    """All mentions, by position; an option's text right after its letter belongs to that."""
+    """Find all mentions by position; an option's text right after its letter belongs to that."""
     texts = _texts(lowered, options)
     letters = _letters(text, lowered, options, texts)
     if not letters:
@@ -88,7 +88,7 @@ _ENUMERATED = re.compile(r"[.)]\s{1,3}\S")
 _WEAK_ONE = frozenset(("one", "once", "a single"))
 # "no man", where "No" is an option.
 _NO_AS_DETERMINER = re.compile(r"\s{1,3}[^\W\d_]")
-# "the right answer", "that's right", "his left hand", "stands up": no direction.
+# "the right answer", "that's right", "his left hand", "stands up": not a direction.
 _AFTER_DIRECTION = re.compile(
     r"\s{1,3}(?:answer|option|choice|letter|response|description|statement)s?(?![a-z])"
 )
@@ -121,7 +121,7 @@ def _texts(lowered: str, options: Options) -> list[Mention]:
 
 
 def _means_option(lowered: str, start: int, end: int, letter: str, options: Options) -> bool:
-    """Whether an option's text stands for the option, and for nothing else."""
+    """Whether an option's text means the option, and nothing else."""
     shown = lowered[start:end]
     if letter in options.numbers:
         near = lowered[max(0, start - 30) : start]
@@ -160,7 +160,7 @@ def _is_direction(lowered: str, start: int, end: int) -> bool:
 
 
 def _counts(lowered: str, found: list[Mention]) -> list[Mention]:
-    """Drops the numbers that number lines, and "one" beside another number."""
+    """Drop the numbers that number lines, and "one" next to another number."""
     heads = [
         m
         for m in found
@@ -179,7 +179,7 @@ _PRONOUN_ASIDE = re.compile(r",\s(?:too|also|personally|unfortunately|for one|my
 
 
 def _letters(text: str, lowered: str, options: Options, texts: list[Mention]) -> list[Mention]:
-    """The letters, but none that is a word of an option's text ("The letter M")."""
+    """Find the letters, except words of an option's text ("The letter M")."""
     found: list[Mention] = []
     place = 0
     for match in LONE_LETTER.finditer(text):
@@ -198,15 +198,15 @@ def _letters(text: str, lowered: str, options: Options, texts: list[Mention]) ->
 def letter_at(
     text: str, lowered: str, start: int, options: Options, *, announced: bool = False
 ) -> Mention | None:
-    """The letter at ``start``, if it stands for an option and is no word or initial.
+    """Return the letter at ``start`` if it means an option and is not a word or an initial.
 
     Args:
-        text: the response.
-        lowered: the same in lower case.
-        start: where a lone letter stands.
-        options: of the question.
-        announced: whether "the answer is" or the like stands right before it, so that a
-            small letter counts too.
+        text: The response.
+        lowered: The same in lower case.
+        start: Position of a lone letter.
+        options: Options of the question.
+        announced: Whether "the answer is" or the like comes right before it, so that a small
+            letter counts too.
     """
     capital = text[start].isupper()
     letter = text[start].upper()

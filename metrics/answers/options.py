@@ -8,7 +8,7 @@ from functools import lru_cache
 from string import ascii_uppercase
 
 from video_reasoning.metrics.answers import wording
-from video_reasoning.metrics.answers.text import lazy, lower, normalise
+from video_reasoning.metrics.answers.text import lazy, lower, normalize
 
 WORD = re.compile(r"[^\W_]+")
 _ARTICLE = re.compile(r"(?:an?|the)[\W_]+(?=\w\w)")
@@ -41,7 +41,7 @@ def weighty(words: Sequence[str]) -> list[str]:
 
 
 def _phrase(text: str) -> str:
-    """A pattern for the words of ``text``, whatever stands between them."""
+    """A pattern for the words of ``text``, whatever is between them."""
     pieces: list[str] = []
     end = 0
     for match in WORD.finditer(text):
@@ -63,10 +63,9 @@ def _phrase(text: str) -> str:
 
 
 def _same_script(left: str, right: str) -> bool:
-    """Whether two neighbouring characters may belong to one word.
+    """Whether two neighboring characters may belong to one word.
 
-    Chinese and Japanese do not separate words, and a Latin word may stand right beside a
-    word of another script.
+    Chinese and Japanese do not separate words, and a Latin word may touch one of another script.
     """
     if not (left.isalnum() and right.isalnum()) or max(left, right) >= "\u2e80":
         return False
@@ -74,7 +73,7 @@ def _same_script(left: str, right: str) -> bool:
 
 
 def _separate(text: str, start: int, end: int) -> bool:
-    """Whether ``text[start:end]`` is no part of a longer word or number."""
+    """Whether ``text[start:end]`` is not a part of a longer word or number."""
     first, last = text[start], text[end - 1]
     before, before_that = text[start - 1 : start], text[start - 2 : start - 1] if start > 1 else ""
     after, after_that = text[end : end + 1], text[end + 1 : end + 2]
@@ -97,12 +96,12 @@ class Options:
     """The options of one question; patterns are compiled when first needed.
 
     Attributes:
-        keys: capital letter -> the caller's key.
-        order: the capital letters in the order of the options.
-        texts: capital letter -> normalised text, without a label of its own.
-        exact: light form of a text -> its letter, or None where two options share it.
-        words: the words of a text -> its letter, or None where two options share them.
-        numbers: letter -> the count that its text is.
+        keys: Capital letter -> the caller's key.
+        order: The capital letters in the order of the options.
+        texts: Capital letter -> normalized text, without a label of its own.
+        exact: Light form of a text -> its letter, or None if two options share it.
+        words: The words of a text -> its letter, or None if two options share them.
+        numbers: Letter -> the count that its text is.
     """
 
     def __init__(self, items: tuple[tuple[str, str], ...]) -> None:
@@ -132,20 +131,20 @@ class Options:
 
     @lazy
     def yes_no(self) -> dict[str, str]:
-        """The letters of "yes" and "no", where those are options."""
+        """The letters of "yes" and "no", if those are options."""
         pairs = ((word, self.exact.get(word)) for word in ("yes", "no"))
         return {word: letter for word, letter in pairs if letter}
 
     def own_text(
         self, letter: str, lowered: str, position: int, *, label: bool = False
     ) -> int | None:
-        """Where the text of option ``letter`` ends, if it stands at ``position``.
+        """Return where the text of option ``letter`` ends, if it is at ``position``.
 
         Args:
-            letter: of the option.
-            lowered: the reply in lower case.
-            position: where the text would begin.
-            label: whether the letter may stand before the text once more ("A. A. Left").
+            letter: Letter of the option.
+            lowered: The reply in lower case.
+            position: Where the text would begin.
+            label: Whether the letter may come before the text once more ("A. A. Left").
         """
         if letter not in self.keys:
             return None
@@ -163,7 +162,7 @@ class Options:
         return match.end() if match and _separate(lowered, position, match.end()) else None
 
     def texts_in(self, lowered: str) -> Iterator[tuple[int, int, str]]:
-        """Where options' texts stand: start, end and letter; a longer text comes first."""
+        """Find options' texts: start, end and letter; a longer text comes first."""
         pattern, letters = self._pattern
         match = pattern.search(lowered) if pattern else None
         while pattern and match:
@@ -175,13 +174,13 @@ class Options:
                 match = pattern.search(lowered, start + 1)
 
     def holding(self, words: Sequence[str]) -> str | None:
-        """The letter of the one option of whose text ``words`` are a part."""
+        """Return the letter of the one option whose text contains ``words``."""
         part = f" {' '.join(words)} "
         letters = [letter for letter, text in self._padded.items() if words and part in text]
         return letters[0] if len(letters) == 1 else None
 
     def similar(self, words: Sequence[str]) -> str | None:
-        """The letter of the one long option that shares nearly all its words with ``words``."""
+        """Return the letter of the one long option with nearly the same words."""
         mine = frozenset(weighty(words))
         scores = sorted(
             ((len(mine & theirs) / len(mine | theirs), letter) for letter, theirs in self._sets),
@@ -208,7 +207,7 @@ class Options:
 
     @lazy
     def _sets(self) -> list[tuple[str, frozenset[str]]]:
-        """The weighty words of each option; of too short ones, none can be similar."""
+        """The weighty words of each option; texts that are too short are never similar."""
         sets = [(letter, frozenset(weighty(tokens(t).split()))) for letter, t in self.texts.items()]
         return sets if all(len(words) > 3 for _, words in sets) else []
 
@@ -261,7 +260,7 @@ class Options:
     def continuations(self) -> dict[str, tuple[frozenset[str], frozenset[str]]]:
         """Letter -> the words before and after its text inside longer options.
 
-        Beside one of those words the text is a part of something else: "left" in
+        Next to one of those words the text is a part of something else: "left" in
         "left then up", where another option is "Left then down".
         """
         beside = {}
@@ -286,16 +285,16 @@ def _claim(table: dict[str, str | None], form: str, letter: str) -> None:
 
 def _without_label(letter: str, text: str) -> str:
     """The text without a label of its own ("A. Left" under A)."""
-    text = normalise(text)
+    text = normalize(text)
     label = _OWN_LABEL.match(text)
     return text[label.end() :] if label and label.group(1).upper() == letter else text
 
 
 def compile_options(options: Mapping[str, str] | Sequence[str]) -> Options:
-    """The options with their letters, from a cache.
+    """Return the options with their letters, from a cache.
 
     Raises:
-        ValueError: for more than 26 options, or a key that is no single letter A to Z.
+        ValueError: There are more than 26 options, or a key is not a single letter A to Z.
     """
     if isinstance(options, Mapping):
         items = tuple((str(key), str(text)) for key, text in options.items())

@@ -18,8 +18,8 @@ class Answer:
     """What was read from a response.
 
     Attributes:
-        value: the key of the chosen option, "yes" or "no"; None where nothing was chosen.
-        rule: the rule that found it; where ``value`` is None, why: "empty", "refusal",
+        value: The key of the chosen option, "yes" or "no"; None if nothing was chosen.
+        rule: The rule that found it; if ``value`` is None, why: "empty", "refusal",
             "ambiguous", "not an option", "unfinished" or "none".
     """
 
@@ -38,7 +38,7 @@ UNFINISHED = Answer(None, "unfinished")
 
 @dataclass
 class Reply:
-    """One response while it is read; what a rule needs is found once, when first asked for."""
+    """One response while it is read; what a rule needs is found once, when first needed."""
 
     text: str
     options: Options
@@ -107,7 +107,7 @@ class Reply:
         return self.conditional(mention) or self.doubted(mention.start, wide=wide)
 
     def conditional(self, mention: Mention) -> bool:
-        """Whether the mention would hold "if ..." only."""
+        """Whether the mention only counts "if ..."."""
         if not self.has_doubt:
             return False
         start = max(0, mention.start - 160)
@@ -202,12 +202,12 @@ class Reply:
         return None
 
     def doubted(self, position: int, *, wide: bool) -> bool:
-        """Whether what stands at ``position`` follows a denial in its clause.
+        """Whether a denial comes before ``position`` in its clause.
 
         Args:
-            position: of the mention or of the announcement.
-            wide: also look for a refusal or an open question anywhere before it in its
-                sentence ("I cannot tell whether he moves left, right or up").
+            position: Position of the mention or of the announcement.
+            wide: Whether to look for a refusal or an open question before it in its sentence, too
+                ("I cannot tell whether he moves left, right or up").
         """
         before = self.rest[max(0, position - 160) : position]
         if wording.DOUBT.search(before[last_end(wording.CLAUSE_END, before) :]):
@@ -233,7 +233,7 @@ class Reply:
         return found.end() if found else None
 
     def _without_lists(self, mentions: list[Mention]) -> list[Mention]:
-        """Takes off options that are only listed: two or more different ones in a row."""
+        """Take off options that are only listed: two or more different ones in a row."""
         kept: list[Mention] = []
         run: list[Mention] = []
         for mention in mentions:
@@ -260,7 +260,7 @@ class Reply:
             return True
         if left.item and right.item:
             order = self.options.order
-            # "I thought of (C) Up.\n\nD": letters with texts, then one without: no list.
+            # "I thought of (C) Up.\n\nD": letters with texts, then one without: not a list.
             same = left.own == right.own or not self.options.texts.get(right.letter)
             if "\n\n" in gap and not starts_line(self.text, left.start):
                 return False
@@ -294,7 +294,7 @@ COORDINATION = re.compile(
 
 
 def last_end(pattern: re.Pattern[str], text: str) -> int:
-    """Where the last match ends; 0 where there is none."""
+    """Return where the last match ends, or 0."""
     end = 0
     for match in pattern.finditer(text):
         end = match.end()
@@ -302,5 +302,5 @@ def last_end(pattern: re.Pattern[str], text: str) -> int:
 
 
 def _unlisted(run: list[Mention]) -> list[Mention]:
-    """The run itself, or what stays of it where it lists different options."""
+    """Return the run, or nothing if it lists different options."""
     return run if len({mention.letter for mention in run}) < 2 else []

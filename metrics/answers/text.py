@@ -1,4 +1,4 @@
-"""From a response to the text that answers: normalisation, reasoning tags, what was asked for."""
+"""From a response to the text that answers: normalization, reasoning tags, what was asked for."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ _Value = TypeVar("_Value")
 
 
 class lazy(Generic[_Value]):
-    """A value of an object that is computed when it is first asked for.
+    """A value of an object that is computed when first needed.
 
-    Like ``functools.cached_property``, but without the lock that one holds before Python 3.12:
-    taking it costs more than most values here.
+    Like ``functools.cached_property``, but without its lock before Python 3.12: taking it costs
+    more than most values here.
     """
 
     def __init__(self, function: Callable[[Any], _Value]) -> None:
@@ -37,17 +37,7 @@ _PUNCTUATION = str.maketrans(
         **dict.fromkeys("‐‑‒–—―−﹣", "-"),
         **dict.fromkeys("【〔〖《〈⟨", "["),
         **dict.fromkeys("】〕〗》〉⟩", "]"),
-        "。": ".",
-        "、": ",",
-        "،": ",",
-        "؛": ";",
-        "؟": "?",
-        "।": ".",
-        "•": "*",
-        "·": "*",
-        "●": "*",
-        "▪": "*",
-        "⁄": "/",
+        **dict(zip("。、،؛؟।•·●▪⁄", ".,,;?.****/", strict=True)),
         **{chr(0x0660 + digit): str(digit) for digit in range(10)},
         **{chr(0x06F0 + digit): str(digit) for digit in range(10)},
         **{chr(0x0966 + digit): str(digit) for digit in range(10)},
@@ -73,8 +63,8 @@ _END_TOKENS = re.compile(
 )
 
 
-def normalise(response: str) -> str:
-    """Unifies the forms of characters; letter case and line breaks stay.
+def normalize(response: str) -> str:
+    """Unify the forms of characters; letter case and line breaks stay.
 
     Compatibility characters (full-width, circled, bold) become plain ones, typographic quotes,
     dashes and brackets ASCII ones; invisible characters, HTML and LaTeX styling and special
@@ -102,7 +92,7 @@ def normalise(response: str) -> str:
 
 
 def lower(text: str) -> str:
-    """Lower case of the same length, so that positions stay comparable."""
+    """Convert to lower case of the same length, so that positions stay comparable."""
     lowered = text.lower()
     if len(lowered) == len(text):
         return lowered
@@ -132,7 +122,7 @@ _ROLE_HERE = re.compile(r"\s*(?:assistant|ai|bot|model)\s*[:\n]\s*", re.IGNORECA
 
 
 def split_reasoning(text: str) -> tuple[str, str, bool]:
-    """Takes a marked chain of thought off.
+    """Take off a marked chain of thought.
 
     Returns:
         What follows the reasoning, the reasoning itself, and whether the reasoning was left
@@ -187,7 +177,7 @@ _FIELDS = (
 
 
 def fields(text: str) -> str | None:
-    """The content of the last field made for the answer: a tag, a box, a JSON value."""
+    """Return the content of the last field for the answer: a tag, a box, a JSON value."""
     if not ("<" in text or "\\" in text or ":" in text):
         return None
     best: tuple[int, str] | None = None
@@ -208,6 +198,6 @@ _NEXT_QUESTION = re.compile(
 
 
 def before_next_question(text: str) -> str | None:
-    """What stands before a question that the model goes on to invent."""
+    """Return what comes before a question that the model goes on to invent."""
     match = _NEXT_QUESTION.search(text) if "\n" in text else None
     return text[: match.start()].strip() or None if match else None

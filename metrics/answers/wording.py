@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
-# Characters that a word goes on with, in two sets: ``re`` takes long to compile one of both.
+# Characters of words, in two sets: ``re`` takes long to compile one set of both.
 _LATIN, _OTHER = r"0-9a-z", r"à-ʯ\u0370-\u052f"
 # Word boundaries that let Chinese, Korean or Arabic text touch a Latin letter ("答案是B").
 LEFT = rf"(?<![{_LATIN}])(?<![{_OTHER}])"
@@ -23,20 +23,24 @@ def word_list(text: str) -> list[str]:
     return sorted(phrases - {""}, key=lambda phrase: (-len(phrase), phrase))
 
 
+def word_set(text: str) -> frozenset[str]:
+    """The phrases of a table, to look one up."""
+    return frozenset(word_list(text))
+
+
 _SPECIAL = frozenset(("", *"\\.[](){}*+?|^$"))
 
 
 def _is_plain(phrase: str) -> bool:
-    """Whether a phrase begins with a character that stands for itself, once."""
+    """Whether a phrase begins with a literal character that is not repeated."""
     return phrase[:1] not in _SPECIAL and phrase[1:2] not in ("?", "*", "+", "{")
 
 
 def _branches(phrases: Iterable[str]) -> list[str]:
-    """Alternatives for phrases, of which no two in a row begin with the same character.
+    """Alternatives for phrases, no two of which in a row begin with the same character.
 
-    ``re`` tries the alternatives of a pattern one by one. Phrases that begin with the same
-    character are therefore put together, again and again, which makes the patterns here several
-    times faster. The order of those that can match at one place stays, and with it what they match.
+    ``re`` tries alternatives one by one. Grouping those that begin with the same character makes
+    the patterns here several times faster. The order of those that can match at one place stays.
     """
     branches: list[str] = []
     groups: dict[str, list[str]] = {}
@@ -65,8 +69,8 @@ def any_of(text: str) -> str:
 def words_of(phrases: Iterable[str], right: str = RIGHT) -> str:
     """Alternatives for whole words; not yet in a group.
 
-    Where a word begins with a plain character, what stands before it is looked at after it: a
-    search passes over all other characters quickly.
+    If a word begins with a plain character, what precedes it is checked after it: a search passes
+    over all other characters quickly.
     """
     alternatives = []
     for branch in _branches(phrases):
@@ -145,7 +149,7 @@ là|phương án|lựa chọn|jest|opcja|je|možnost|este|varianta|opțiunea|az|
 είναι|η|επιλογή|คือ|ข้อ|ตัวเลือก|है|सही|विकल्प|হল|হলো
 هي|هو|الخيار|الصحيحة|الصحيح|الحرف|حرف|است|گزینه|صحیح|היא|הוא|הנכונה|אפשרות
 """)
-# What may stand between an announcement and the answer: any sign but those that end a
+# What may come between an announcement and the answer: any sign but those that end a
 # sentence, the words above, and particles that are written without spaces.
 _GAP = rf"(?:[^\w.!?;&+%@°]|_|{_BETWEEN}{RIGHT}|[是为為就选選はがも은는이가的]){{0,40}}"
 ANNOUNCEMENT = re.compile(
@@ -281,7 +285,7 @@ contradict|incorrect|wrong|false|i doubt|doubtful|unlikely|hardly|avoid
 dont|doesnt|didnt|isnt|wasnt|arent|cant|wont
 не|нет|nicht|kein|keine|pas|jamais|non|não|geen|niet|nie|inte|ikke|değil|bukan|không phải
 """)
-# Written right beside or inside other words.
+# Written next to or inside other words.
 _NEGATIVES_INSIDE = rf"n't{RIGHT}|不|没有|並非|并非|не\s|ليس|ليست|아니"
 _CONDITIONS = word_list("""
 if|unless|whether|suppose|supposing|assuming|assume|were it|in case|provided that|had it been
@@ -381,22 +385,19 @@ CONDITIONAL = re.compile(
 WOULD = re.compile(word_of("would|could|might"))
 IF_AFTER = re.compile(r"[)\]\"'*_`]{0,4}\s(?:only\s)?if(?![a-z])")
 
-# --- Words beside a letter ----------------------------------------------------------------------
+# --- Words next to a letter --------------------------------------------------------------------
 
 # "option B", "选项B": the letter is meant, whatever follows it.
-OPTION_BEFORE = frozenset(
-    word_list("""
+OPTION_BEFORE = word_set("""
 option|options|choice|choices|letter|letters|alternative|alternatives|statement|statements
 description|hypothesis|caption
 opción|opcion|opção|alternativa|opzione|вариант|варианта|варианту|variante|lettre|letra|buchstabe
 الخيار|گزینه|보기|선택지|ответ
 """)
-)
 CJK_OPTION_BEFORE = ("选项", "選項", "选", "選", "答案", "選択肢", "선택지", "보기")
 ANSWER_BEFORE = frozenset(("answer", "answers"))
 # An English article is never followed by one of these: "A because ..." is the letter.
-NO_NOUN = frozenset(
-    word_list("""
+NO_NOUN = word_set("""
 is|was|are|were|because|since|as|for|in|on|at|by|with|from|of|to|and|or|but|so|if|when|where
 while|which|who|that|this|these|those|the|an|a|it|he|she|they|we|you|his|her|their|its|my|there
 based|due|given|would|should|could|can|will|must|may|might|does|do|did|has|have|had|not|seems
@@ -406,44 +407,35 @@ however|therefore|thus|end|explanation|reason|reasoning|also|i|corresponds|repre
 both|being|either|over|until|via|only|looks|fits|makes|gets|wins|sounds|works|remains|stands
 explains|aligns|captures|reflects|for
 """)
-)
 # The same for the pronoun: "I because ...", "I is correct".
-NO_PRONOUN = frozenset(
-    word_list("""
+NO_PRONOUN = word_set("""
 is|seems|appears|because|since|as|matches|describes|rather|explanation|end|and|or|best|shows
 corresponds|the|over|it|fits|looks|makes|gets|wins
 """)
-)
 # "B is what the video shows": the letter; "C is cooking": a name.
-AFTER_IS = frozenset(
-    word_list("""
+AFTER_IS = word_set("""
 the|what|correct|right|best|most|my|clearly|likely|more|probably|definitely|consistent|closest
 supported|shown|seen|true|accurate|better|also|indeed|not|incorrect|wrong|only|one|it|obviously
 """)
-)
 # "B is a better match": the letter, too.
 A_BETTER = re.compile(r"(?:is|was) an? (?:better|good|closer|stronger|more|perfect|likely|great)")
-# "Person B", "vitamin C": a name, no answer.
-NAMED = frozenset(
-    word_list("""
+# "Person B", "vitamin C": a name and not an answer.
+NAMED = word_set("""
 person|people|player|team|man|woman|boy|girl|child|actor|subject|individual|character|object
 ball|cube|box|car|vehicle|frame|image|picture|video|clip|scene|shot|camera|point|position
 location|spot|area|zone|region|side|line|path|figure|part|step|phase|stage|section|segment|panel
 vitamin|plan|class|grade|group|type|category|level|version|model|hepatitis|block|item|label
 marker|key|note|string|chord|variable|view|track|lane|row|column|gate|door|room|building|runner
 """)
-)
 # "in C", "to B", "an A": a place, a key or a mark, unless it is announced.
 PLACE_BEFORE = re.compile(
     word_of("a|an|in|of|from|at|on|near|into|onto|behind|to|toward|towards|by") + r"\s{1,3}$"
 )
 # "Option A says ..." and "let us look at option A" choose nothing ...
-SPEAKS_OF = frozenset(
-    word_list("""
+SPEAKS_OF = word_set("""
 says|shows|states|describes|depicts|suggests|mentions|claims|would|could|might|may|implies
 indicates|refers|involves|has|require|requires
 """)
-)
 EXAMINES = re.compile(
     word_of("""
 analyze|analyse|analyzing|analysing|consider|considering|look at|looking at|examine|examining
@@ -455,10 +447,10 @@ explain|test
 # ... but "only option A says ..." does.
 ONLY = re.compile(r"(?<![a-z])(?:only|just)\s(?:the\s)?(?:option|choice|answer)?[\W_]{0,4}$")
 
-# --- Words beside a text, and positions ---------------------------------------------------------
+# --- Words next to a text, and positions ---------------------------------------------------------
 
-# Beside an option's text these do not make it part of a longer option.
-LIGHT_WORDS = frozenset(word_list("the|a|an|to|of|in|on|at|is|are|from|by|with|it"))
+# Next to an option's text these do not make it part of a longer option.
+LIGHT_WORDS = word_set("the|a|an|to|of|in|on|at|is|are|from|by|with|it")
 _ORDINALS = ("first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth", "ninth")
 PLACES = {
     **{word: place for place, word in enumerate(_ORDINALS, start=1)},

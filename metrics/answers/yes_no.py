@@ -50,16 +50,14 @@ _BACKS = re.compile(
     r"\s+(?:the|this|that|the given)\s+(?:hypothesis|statement|claim|description)(?![a-z])"
     r"|(?:^|[.!?\n]\s?)(?:it|this)\s+(?P<hold>holds|(?:does not|doesn't) hold)(?![a-z])"
 )
-_AGAINST = frozenset(
-    wording.word_list("""
+_AGAINST = wording.word_set("""
 false|incorrect|invalid|inaccurate|unsupported|implausible|inconsistent|contradicted|refuted|wrong
 rejected|contradicts|fails|unlikely
 """)
-)
 
 
 def choose_yes_no(text: str) -> Answer:
-    """Yes or no from a normalised response."""
+    """Read yes or no from a normalized response."""
     answer, reasoning, open_end = answer_text.split_reasoning(text)
     if open_end:
         field_text = answer_text.fields(reasoning)
@@ -81,7 +79,7 @@ def choose_yes_no(text: str) -> Answer:
 
 
 def read_yes_no(text: str) -> Answer:
-    """Asks the rules for yes or no in order."""
+    """Ask the rules for yes or no in order."""
     lowered = answer_text.lower(text)
     if len(lowered) < 40:
         if _WHOLE_YES.fullmatch(lowered):

@@ -22,6 +22,14 @@ _SMALL = "small letters"  # a left, b right, c up
 _TWO = "two"  # A yes, B no
 
 HARD: list[tuple[str, str, str | None]] = [
+    # --- each decided by one pattern alone that no other test needs
+    ("A, B are correct.", _DIRECTIONS, None),
+    ("He moves left. Then he stops.", _NESTED, "A"),
+    ("One can see 3 people.", _COUNTS, "C"),
+    ("He jumps once, and there are 2 jumps.", _COUNTS, "B"),
+    ("I, personally, cannot tell.", "nine", None),
+    ("The answer is a cup, next to a ball.", ["Ball", "Cup"], "B"),
+    ("He turns 3, 2 turns to the left", ["3.2 turns", "2 turns"], None),
     # --- a bare letter is not the article, nor the article a letter
     ("A person moves to the left.", _DIRECTIONS, "A"),
     ("A person moves to the right.", _DIRECTIONS, "B"),

@@ -13,7 +13,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from tests.metrics import phrasings
+from tests.metrics import phrasings, rule_table
 from tests.metrics.hard_cases import HARD, YES_NO
 from tests.metrics.option_sets import OPTION_SETS
 from tests.metrics.render import cases, lettered, none_cases, pairs, values
@@ -254,6 +254,10 @@ def test_the_rule_says_why_nothing_was_found() -> None:
     assert parse_choice("Answer: H", DIRECTIONS).rule == "not an option"
     assert parse_choice("<think>The answer is A", DIRECTIONS).rule == "unfinished"
     assert parse_choice("The ball is blue.", DIRECTIONS).rule == "none"
+
+
+def test_the_page_lists_the_rules_as_the_code_has_them() -> None:
+    assert rule_table.printed() == rule_table.rendered(), "run python -m tests.metrics.rule_table"
 
 
 def test_two_options_with_one_text_need_the_letter() -> None:

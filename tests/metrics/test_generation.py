@@ -9,14 +9,12 @@ from rouge_score.rouge_scorer import RougeScorer
 
 from video_reasoning.metrics.generation import (
     JUDGE_PROMPT,
-    RunMean,
     best_pair,
     bleu,
     bleu_matrix,
     cosine_matrix,
     judge_prompt,
     mean_of_best_reference,
-    mean_over_questions,
     mean_pair,
     n_dropped,
     parse_judge_score,
@@ -127,13 +125,6 @@ def test_nothing_is_not_zero():
         assert math.isnan(rule(np.empty((3, 0))))
     assert math.isnan(bleu([], ["a"]))
     assert math.isnan(rouge_l(["a"], []))
-
-
-def test_questions_weigh_the_same():
-    assert mean_over_questions([1.0, 0.0, math.nan, 0.5]) == RunMean(0.5, 3, 1)
-    empty = mean_over_questions([])
-    assert math.isnan(empty.value)
-    assert empty.n == 0
 
 
 def test_cosine_by_hand():

@@ -120,7 +120,6 @@ def test_decomposition_by_hand():
     # Given p = 0.2: k = (0.5 - 0.04) / 0.96.
     given = decompose(ids, correct, 0.2)
     assert given.known == pytest.approx(0.46 / 0.96)
-    assert given.variance == pytest.approx(given.guessed**2 * 0.04 * 0.96)
     # Estimated: p = (0.6 - 0.5) / (1 - 0.6) = 0.25, k = 1 - 0.4 / 0.75.
     estimated = decompose(ids, correct)
     assert estimated.guess_rate == pytest.approx(0.25)

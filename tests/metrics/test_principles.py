@@ -123,7 +123,6 @@ def test_every_term_rests_on_its_own_questions(correct):
     assert result.accuracies == pytest.approx(
         {"ordered16": 0.8, "shuffled16": 0.4, "random1": 0.4, "handpicked1": 2 / 3}
     )
-    assert str(result.rho) == "100.0 (n = 3)"
 
 
 def test_conditions_that_were_not_run_leave_the_other_terms_alone():
@@ -146,7 +145,7 @@ def test_zero_and_nothing_are_undefined():
     zero = evaluate_principles({"ordered16": [1, 1], "random1": [0, 0]})
     assert math.isnan(zero.kappa_random.value)
     assert (zero.kappa_random.denominator, zero.kappa_random.n) == (0.0, 2)
-    assert str(zero.kappa_random) == "undefined (n = 2)"
+    assert format_ratio(zero.kappa_random.value) == "undefined"
     nothing = evaluate_principles({"ordered16": [], "random1": []})
     assert nothing.n == 0
     assert math.isnan(nothing.kappa_random.value)

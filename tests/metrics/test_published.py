@@ -31,7 +31,7 @@ def test_single_values():
 
 
 def test_what_is_not_there_is_named():
-    with pytest.raises(ValueError, match="no published numbers of 'mvbench'"):
+    with pytest.raises(ValueError, match="no published numbers for 'mvbench'"):
         published("mvbench")
     table = published("tvbench").tables["accuracy"]
     with pytest.raises(KeyError, match="no model 'GPT-9'; it has Human"):

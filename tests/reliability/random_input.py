@@ -316,7 +316,6 @@ def check_metrics(rng: random.Random) -> None:
         lambda: paired.unpaired_accuracy(first),
         lambda: paired.consistency(ids, [str(value) for value in first]),
         lambda: accuracy.weighted_mean([number], [count]),
-        lambda: paired.expected_by_guessing(count),
         lambda: intervals.wilson(count, n, number),
         lambda: intervals.accuracy_interval(first, clusters=ids),
         lambda: intervals.mean_interval(first, clusters=ids, draws=20),
@@ -324,7 +323,6 @@ def check_metrics(rng: random.Random) -> None:
         lambda: intervals.mcnemar(first, second),
         lambda: principles.multi_frame_gain(number, rng.choice((0.0, 0.5, math.nan))),
         lambda: principles.frame_order_sensitivity(number, number),
-        lambda: generation.mean_over_questions([number, *rng.choices((0.1, math.nan), k=2)]),
         lambda: generation.best_pair([[number, 0.5]]),
         lambda: generation.parse_judge_score(_soup(rng)),
     )

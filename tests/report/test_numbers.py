@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import json
 from pathlib import Path
 
 import pytest
@@ -232,6 +233,21 @@ def test_one_log_has_one_interval(tmp_path: Path, store: Path) -> None:
         videos = [item.video for item in found.log.conditions()[each.condition]]
         same = difference_interval(scores, scores, videos)
         assert (each.low, each.high) == (same.low, same.high)
+
+
+@pytest.mark.parametrize(
+    ("asked", "kept"),
+    [(("ordered16",), [""]), (("ordered16", "random1"), ["ordered16", "random1"])],
+)
+def test_the_only_way_of_a_task_is_not_a_condition(
+    tmp_path: Path, store: Path, asked: tuple[str, ...], kept: list[str]
+) -> None:
+    lines = condition_lines(tomato_questions(3), lambda question, condition: "A", asked)
+    results = write_run(tmp_path / "res", {"mine": lines})
+    content = json.loads(results.read_text(encoding="utf-8"))
+    content["configs"]["mine"]["lmms_eval_specific_kwargs"] = {"condition": "ordered16"}
+    results.write_text(json.dumps(content), encoding="utf-8")
+    assert list(gather([tmp_path / "res"])[0].conditions()) == kept
 
 
 def test_every_number_has_a_signature(tmp_path: Path, store: Path) -> None:

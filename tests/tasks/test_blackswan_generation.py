@@ -13,7 +13,8 @@ import pytest
 
 from tests.metrics.test_models import clip_folder, llama_folder  # noqa: F401 - fixtures
 from tests.tasks.releases import write_video
-from tests.tasks.test_blackswan_tasks import DOC, aggregated
+from tests.tasks.test_blackswan_tasks import DOC
+from tests.tasks.yamls import aggregated
 from video_reasoning.metrics.generation import bleu, rouge_l
 from video_reasoning.metrics.models import LlmJudge
 from video_reasoning.tasks.blackswan import generation
@@ -58,9 +59,7 @@ def document(references: list[str], **changes: Any) -> dict[str, Any]:
 
 def logged(questions: list[tuple[list[str], list[str]]]) -> list[dict[str, Any]]:
     return [
-        generation.process_results_validation(
-            document(references, id=f"detective_gen/{number}"), [responses]
-        )
+        generation.process_results(document(references, id=f"detective_gen/{number}"), [responses])
         for number, (responses, references) in enumerate(questions)
     ]
 
@@ -120,7 +119,7 @@ def judge(monkeypatch: pytest.MonkeyPatch) -> Iterator[Judge]:
 
 def test_three_responses_reach_every_metric(home: Path) -> None:
     # The harness hands over the list of all responses as the only result.
-    each = generation.process_results_validation(document(["x y"]), [["one", "two", "one "]])
+    each = generation.process_results(document(["x y"]), [["one", "two", "one "]])
     assert each["clip_score"]["responses"] == ["one", "two", "one"]
     assert each["llm_match"]["responses"] == ["one", "two", "one"]
     assert each["distinct_responses"] == 2
@@ -128,17 +127,17 @@ def test_three_responses_reach_every_metric(home: Path) -> None:
 
 
 def test_one_response_is_one_response(home: Path) -> None:
-    each = generation.process_results_validation(document(["x"]), ["  It falls. "])
+    each = generation.process_results(document(["x"]), ["  It falls. "])
     assert each["clip_score"]["responses"] == ["It falls."]
     assert each["distinct_responses"] == 1
 
 
 def test_states_and_counts(home: Path) -> None:
     items = [
-        generation.process_results_validation(document(["a man falls"]), [["a man falls", "", ""]]),
-        generation.process_results_validation(document(["a man falls"]), [["", "", ""]]),
-        generation.process_results_validation(document([]), [["a", "b", "c"]]),
-        generation.process_results_validation(document(["x"], problem="cut short"), [["a"] * 3]),
+        generation.process_results(document(["a man falls"]), [["a man falls", "", ""]]),
+        generation.process_results(document(["a man falls"]), [["", "", ""]]),
+        generation.process_results(document([]), [["a", "b", "c"]]),
+        generation.process_results(document(["x"], problem="cut short"), [["a"] * 3]),
     ]
     assert [item["status"] for item in items] == ["answered", "unparsed", "withheld", "missing"]
     table = aggregated(TASK, items)
@@ -153,7 +152,7 @@ def test_states_and_counts(home: Path) -> None:
 
 
 def test_withheld_references_give_no_score_and_no_error(home: Path) -> None:
-    items = [generation.process_results_test(document([]), [["a", "b", "c"]])] * 3
+    items = [generation.process_results(document([]), [["a", "b", "c"]])] * 3
     table = aggregated("blackswan_test_detective_gen", items)
     assert table["withheld_items"] == 3
     for name in ("clip_score", "llm_match", "bleu", "rouge_l", "dropped_pairs"):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib
 import json
 from pathlib import Path
 from typing import Any
@@ -11,11 +10,13 @@ import pytest
 from datasets import Dataset
 
 from tests.tasks.releases import write_video
+from tests.tasks.yamls import aggregated, config
 from video_reasoning.tasks import blackswan, media, registry, scoring
 from video_reasoning.tasks.blackswan import prompts
 from video_reasoning.tasks.errors import StoreError
 
 DOC: dict[str, Any] = {
+    "split": "validation",
     "id": "detective_mcq/7",
     "task": "detective_mcq",
     "options": ["The dog jumps in.", "The chair {breaks}.", "The rope snaps."],
@@ -81,20 +82,10 @@ PROMPTS = {
 """Task without its prefix -> the whole prompt."""
 
 
-def resolved(name: str) -> Any:
-    """What a YAML's ``!function`` names."""
-    module, _, attribute = name.rpartition(".")
-    return getattr(importlib.import_module(module), attribute)
-
-
-def config(task: str) -> dict[str, Any]:
-    return registry._load(registry.our_tasks()[task].path)
-
-
 @pytest.mark.parametrize("prefix", ["blackswan_", "blackswan_test_"])
 @pytest.mark.parametrize("task", PROMPTS)
 def test_every_tasks_prompt(prefix: str, task: str) -> None:
-    assert resolved(config(prefix + task)["doc_to_text"])(DOC) == PROMPTS[task]
+    assert config(prefix + task)["doc_to_text"](DOC) == PROMPTS[task]
 
 
 def test_there_are_no_other_tasks_and_both_splits_have_the_same() -> None:
@@ -106,11 +97,14 @@ def test_there_are_no_other_tasks_and_both_splits_have_the_same() -> None:
     }
     for task in PROMPTS:
         ours, withheld = (config(f"blackswan{split}_{task}") for split in ("", "_test"))
-        for key in ("doc_to_text", "doc_to_visual", "process_docs", "generation_kwargs"):
-            assert ours[key] == withheld[key]
-        assert ours.get("repeats") == withheld.get("repeats")
-        assert ours["validation_split"] == "validation" and withheld["test_split"] == "test"
-        assert withheld["process_results"].endswith("_test")
+        assert ours.pop("validation_split") == "validation"
+        assert withheld.pop("test_split") == "test"
+        different = {key for key in ours if ours[key] != withheld[key]}
+        assert ours.keys() == withheld.keys() and different <= {
+            "task", "dataset_kwargs", "metric_list",
+        }  # fmt: skip
+        names = [[metric["metric"] for metric in each["metric_list"]] for each in (ours, withheld)]
+        assert names[0] == names[1]
 
 
 @pytest.mark.parametrize("split", ["", "_test"])
@@ -185,29 +179,19 @@ def test_a_clip_that_is_missing_is_shown_as_missing(home: Path) -> None:
     (message,) = blackswan.detective_mcq_messages(DOC)
     shown = {part["url"] for part in message["content"] if part["type"] == "video"}
     assert shown == {str(media.placeholder())}
-    logged = blackswan.process_clips_results_validation(DOC, ["B"])
+    logged = blackswan.process_clips_results(DOC, ["B"])
     assert logged["status"] == "missing" and "3_C_postevent.mp4" in logged["problem"]
     # The task that shows the joined clip still has what it needs.
-    assert blackswan.process_results_validation(DOC, ["B"])["status"] == "answered"
+    assert blackswan.process_results(DOC, ["B"])["status"] == "answered"
 
 
 def test_the_clips_tasks_refuse_models_without_chat_messages(home: Path) -> None:
-    visual = resolved(config("blackswan_detective_mcq_clips")["doc_to_visual"])
+    visual = config("blackswan_detective_mcq_clips")["doc_to_visual"]
     with pytest.raises(blackswan.ClipsError, match="use a chat model"):
         visual(DOC)
 
 
 # Scoring
-
-
-def aggregated(task: str, logged: list[dict[str, Any]]) -> dict[str, Any]:
-    """The table of a task: metric -> value."""
-    return {
-        metric["metric"]: resolved(metric["aggregation"])(
-            [each[metric["metric"]] for each in logged]
-        )
-        for metric in config(task)["metric_list"]
-    }
 
 
 def test_accuracy_by_difficulty_with_unparsed_and_missing(home: Path) -> None:
@@ -219,7 +203,7 @@ def test_accuracy_by_difficulty_with_unparsed_and_missing(home: Path) -> None:
     ]
     responses = ["The answer is B.", "(A)", "I cannot tell.", "B"]
     logged = [
-        blackswan.process_results_validation(doc, [response])
+        blackswan.process_results(doc, [response])
         for doc, response in zip(docs, responses, strict=True)
     ]
     assert [each["status"] for each in logged] == ["answered", "answered", "unparsed", "missing"]
@@ -238,13 +222,13 @@ def test_accuracy_by_difficulty_with_unparsed_and_missing(home: Path) -> None:
 )
 def test_yes_and_no(home: Path, response: str, score: float) -> None:
     doc = {**DOC, "task": "detective_yn", "options": [], "answer": "yes"}
-    logged = blackswan.process_results_validation(doc, [response])
+    logged = blackswan.process_results(doc, [response])
     assert logged["score"] == score
 
 
 def test_withheld_answers_are_counted_and_there_is_no_accuracy(home: Path) -> None:
     doc = {**DOC, "answer": ""}
-    logged = [blackswan.process_results_test(doc, [text]) for text in ("B", "I cannot tell.")]
+    logged = [blackswan.process_results(doc, [text]) for text in ("B", "I cannot tell.")]
     assert logged[0]["choice"] == "B" and logged[0]["status"] == "withheld"
     table = aggregated("blackswan_test_detective_mcq", logged)
     assert table["accuracy"] is table["acc_hard"] is None
@@ -282,7 +266,7 @@ def test_how_many_questions_have_no_captions(home: Path) -> None:
     }
     manifest = {"splits": {"validation": summary}}
     (home / "manifest.json").write_text(json.dumps(manifest))
-    logged = [blackswan.process_captioned_results_validation(DOC, ["B"])] * 4
+    logged = [blackswan.process_captioned_results(DOC, ["B"])] * 4
     for task, count in (("perception", 6), ("perception_comprehension", 9)):
         table = aggregated(f"blackswan_detective_mcq_{task}", logged)
         assert table["captionless_items"] == count

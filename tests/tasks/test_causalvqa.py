@@ -130,7 +130,7 @@ def test_the_authors_prompt_is_taken_from_a_checkout(
     text = prompt.build("Where?", OPTIONS, "video")
     assert text == "Where?\n(A) Up\n(B) Down\nPick one. Your Answer Letter: <A-E> END"
     assert prompt.name().startswith("authors' (")
-    assert prompt.metadata["prompt"] == prompt.name()
+    assert causalvqa.metadata["prompt"] == prompt.name()
 
 
 def test_the_authors_prompt_may_lie_in_the_store(no_store: Path) -> None:
@@ -145,7 +145,7 @@ def test_a_checkout_without_the_prompt_is_refused(tmp_path: Path, repository: Pa
         prompt.read(tmp_path / "elsewhere")
     (repository / prompt.TEMPLATE).write_text("dataset_path: x\n")
     prompt.read.cache_clear()
-    with pytest.raises(prompt.PromptError, match="holds no post_prompt"):
+    with pytest.raises(prompt.PromptError, match="has no post_prompt"):
         prompt.read(repository)
 
 

@@ -25,11 +25,12 @@ from tests.tasks.releases import (
     write_video,
 )
 from video_reasoning.tasks import store
+from video_reasoning.tasks.benchmarks import BENCHMARKS
 from video_reasoning.tasks.cli.app import app
 from video_reasoning.tasks.cli.main import main
 from video_reasoning.tasks.errors import ReleaseError
 from video_reasoning.tasks.prepare.build import prepare
-from video_reasoning.tasks.release.hub import ELSEWHERE, REPOSITORIES, fetch
+from video_reasoning.tasks.release.hub import REPOSITORIES, fetch
 
 Writer = Callable[[str, Path], None]
 
@@ -167,7 +168,7 @@ def test_an_error_that_is_not_the_hubs_is_not_hidden(
 def test_causalvqa_is_elsewhere(tmp_path: Path) -> None:
     with pytest.raises(ReleaseError) as refused:
         prepare("causalvqa", store_home=tmp_path)
-    assert str(refused.value) == ELSEWHERE["causalvqa"]
+    assert str(refused.value) == BENCHMARKS["causalvqa"].elsewhere
 
 
 def test_the_command_prints_the_sentence_alone(

@@ -62,6 +62,14 @@ def items(correct: dict[str, list[float | None]]) -> list[dict[str, Any]]:
     ]
 
 
+def computed(rows: list[dict[str, Any]]) -> dict[str, Any]:
+    return {
+        metric["metric"]: metric["aggregation"](rows)
+        for metric in principles.PRINCIPLES_METRICS
+        if metric not in tvbench.tasks.COMMON
+    }
+
+
 def test_the_table_is_computed_from_one_list() -> None:
     # Four questions; the fourth lacks its shuffled clip and counts in no term.
     correct: dict[str, list[float | None]] = {
@@ -70,23 +78,25 @@ def test_the_table_is_computed_from_one_list() -> None:
         "random1": [0.0, 0.0, 1.0, 1.0],
     }
     rows = [*items(correct), {"id": "q1", "condition": "handpicked1", "correct": 1.0}]
-    assert principles.acc_ordered16(rows) == 1.0
-    assert principles.kappa_random(rows) == pytest.approx(1.0 / (1 / 3) - 1)
-    assert principles.tau(rows) == pytest.approx(1.0 / (2 / 3) - 1)
-    assert principles.kappa_handpicked(rows) == pytest.approx(0.0)
+    table = computed(rows)
+    assert table["acc_ordered16"] == 1.0
+    assert table["kappa_random"] == pytest.approx(1.0 / (1 / 3) - 1)
+    assert table["tau"] == pytest.approx(1.0 / (2 / 3) - 1)
+    assert table["kappa_handpicked"] == pytest.approx(0.0)
     # Over the one question with a pick the random frame never was enough: no ratio.
-    assert principles.rho(rows) is None
-    assert principles.questions_all(rows) == 3
-    assert principles.questions_picked(rows) == 1
-    assert principles.questions_left_out(rows) == 1
+    assert table["rho"] is None
+    assert table["questions_all"] == 3
+    assert table["questions_picked"] == 1
+    assert table["questions_left_out"] == 1
 
 
 def test_without_picks_the_other_terms_stand() -> None:
     rows = items({"ordered16": [1.0, 0.0], "shuffled16": [1.0, 0.0], "random1": [1.0, 0.0]})
-    assert principles.kappa_random(rows) == principles.tau(rows) == 0.0
-    assert principles.rho(rows) is None
-    assert principles.acc_handpicked1(rows) is None
-    assert principles.questions_picked(rows) == 0
+    table = computed(rows)
+    assert table["kappa_random"] == table["tau"] == 0.0
+    assert table["rho"] is None
+    assert table["acc_handpicked1"] is None
+    assert table["questions_picked"] == 0
 
 
 def test_a_missing_item_is_in_no_term(questions: datasets.Dataset) -> None:
@@ -107,8 +117,20 @@ def test_the_sweep_counts_each_frame_count_alone(questions: datasets.Dataset) ->
     assert accuracies == [1.0, 0.0, 1.0, 0.0]
 
 
-def test_a_short_video_is_counted(questions: datasets.Dataset) -> None:
-    short = {**questions[0], "frames": 5}
-    assert (
-        tvbench.short_videos([tvbench.short_video(short), tvbench.short_video(questions[0])]) == 1
-    )
+@pytest.mark.parametrize(
+    ("condition", "frames", "short"),
+    [
+        ("ordered16", 15, 1),
+        ("ordered16", 16, 0),
+        ("ordered8", 15, 0),
+        ("ordered32", 31, 1),
+        ("blind", 5, 0),
+        ("ordered16", 0, 0),
+    ],
+)
+def test_a_video_is_short_for_its_own_condition(
+    questions: datasets.Dataset, condition: str, frames: int, short: int
+) -> None:
+    document = {**questions[0], "frames": frames, "condition": condition}
+    logged = tvbench.process_results(document, ["B"])
+    assert tvbench.short_videos([logged["short_videos"]]) == short

@@ -5,11 +5,13 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+import datasets
 import pytest
 
 from tests.tasks.releases import write_video
 from video_reasoning.preprocessing.video import VideoError, verify
 from video_reasoning.tasks import causalvqa, media, scoring, store, tvbench
+from video_reasoning.tasks.errors import StoreError
 
 
 @pytest.fixture
@@ -151,7 +153,7 @@ def test_a_paired_accuracy_gets_no_standard_error_of_the_unpaired(
     document: dict[str, Any],
 ) -> None:
     row = {**document, "qid": "q1", "variant": 1, "type": "planning", "difficulty": "easy"}
-    result = causalvqa.process_blind_debug(row, ["C"])
+    result = causalvqa.process_results({**row, "condition": "blind"}, ["C"])
     # The harness computes standard errors wherever an item has a "score".
     assert "score" in result["accuracy_unpaired"] and "score" in result["acc_unpaired_easy"]
     assert "score" not in result["accuracy_paired"] and "score" not in result["acc_paired_easy"]
@@ -171,3 +173,47 @@ def test_a_fault_found_when_the_clip_is_made_is_missing_too(
     assert tvbench.doc_to_visual(document) == [str(media.placeholder())]
     result = tvbench.process_results(document, ["C"])
     assert (result["status"], result["problem"]) == ("missing", "a.mp4 breaks off after frame 7.")
+
+
+@pytest.mark.parametrize("benchmark", [tvbench, causalvqa])
+@pytest.mark.parametrize(("condition", "status"), [("blind", "answered"), ("last1", "missing")])
+def test_only_what_is_asked_blind_needs_no_video(
+    document: dict[str, Any], tmp_path: Path, benchmark: Any, condition: str, status: str
+) -> None:
+    (tmp_path / "tvbench/videos/a.mp4").unlink()
+    pair = {"qid": "q1", "variant": 1, "type": "planning", "difficulty": "easy"}
+    result = benchmark.process_results({**document, **pair, "condition": condition}, ["C"])
+    assert result["status"] == status
+
+
+def test_documents_say_their_split_and_condition(tmp_path: Path) -> None:
+    file = tmp_path / "questions.parquet"
+    datasets.Dataset.from_dict({"task": ["direction", "rotation"]}).to_parquet(str(file))
+    files = {"data_files": {"debug": str(file)}, "cache_dir": str(tmp_path / "cache")}
+    for name, condition in ((None, None), ("ordered8", "ordered8")):
+        dataset = datasets.load_dataset("parquet", name=name, **files)["debug"]
+        (document,) = tvbench.direction(dataset)
+        assert (document["split"], document.get("condition")) == ("debug", condition)
+    prepared = datasets.Dataset.from_dict({"task": ["direction"], "split": ["test"]})
+    assert tvbench.all_questions(prepared)["split"] == ["test"]
+    with pytest.raises(StoreError, match="no questions of shape_trend"):
+        tvbench.shape_trend(prepared)
+
+
+def test_a_condition_in_the_yamls_settings_wins() -> None:
+    settings = {"condition": "ordered8"}
+    assert scoring.named_condition({"condition": "blind"}, settings, "video") == "ordered8"
+    assert scoring.named_condition({"condition": "blind"}, None, "video") == "blind"
+    assert scoring.named_condition({}, {}, "video") == "video"
+
+
+def test_skipped_rows_of_an_unknown_split_are_not_zero() -> None:
+    assert scoring.skipped_rows([{"benchmark": "blackswan", "split": "", "task": ""}]) is None
+
+
+def test_what_a_module_offers_to_yamls_is_made_again() -> None:
+    find = scoring.attributes("here", LIST=[{"metric": "a"}], made=lambda: [1])
+    assert find("LIST") == [{"metric": "a"}] and find("LIST")[0] is not find("LIST")[0]
+    assert find("made") == [1]
+    with pytest.raises(AttributeError, match="'here' has no attribute 'other'"):
+        find("other")

@@ -2,8 +2,9 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any, ClassVar
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -13,10 +14,18 @@ from typer.testing import CliRunner
 
 from tests.tasks.harness_logs import judged_line, missing_line, write_run
 from video_reasoning.metrics.paired import paired_accuracy, unpaired_accuracy
+from video_reasoning.tasks.benchmarks import BENCHMARKS, Leaderboard
 from video_reasoning.tasks.cli import submit as command
 from video_reasoning.tasks.leaderboards.blackswan import BlackSwan
 from video_reasoning.tasks.leaderboards.causalvqa import CausalVQA
-from video_reasoning.tasks.leaderboards.predictions import SubmissionError, collect
+from video_reasoning.tasks.leaderboards.predictions import (
+    Format,
+    Predictions,
+    SubmissionError,
+    collect,
+    write_text,
+)
+from video_reasoning.tasks.results.items import Questions
 from video_reasoning.tasks.results.logs import find_runs, read_samples
 
 Question = dict[str, Any]
@@ -411,3 +420,41 @@ def test_the_command_refuses_the_incomplete_unless_told(tmp_path: Path, app: typ
     assert "4 without a prediction" in done.output
     assert "Scored" not in done.output  # the test split's answers are withheld
     assert len(json.loads(file.read_text())) == 8
+
+
+def test_a_format_is_one_class_and_a_line_in_the_record(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    board = Leaderboard(f"{__name__}.Plain", {"debug": ("causalvqa_debug",)})
+    record = replace(BENCHMARKS["causalvqa"], leaderboard=board)
+    monkeypatch.setattr(command, "BENCHMARKS", {"causalvqa": record})
+    app = typer.Typer()
+    command.register(app)
+    out, _ = causalvqa_run(tmp_path, answers)
+    file = tmp_path / "file.txt"
+    done = CliRunner().invoke(
+        app, ["submit", "causalvqa", str(out), "--out", str(file), "--none", "?"]
+    )
+    assert done.exit_code == 0, done.output
+    rows = causalvqa_questions()
+    assert file.read_text() == "".join(answers(row) or "?" for row in rows)
+    assert "written as ?" in done.output and "answers 12.0000" in done.output
+
+
+@dataclass(frozen=True)
+class Plain(Format):
+    """One letter per question."""
+
+    suffix: ClassVar[str] = ".txt"
+    none: Annotated[str, "What a response without an option is."] = "-"
+
+    @property
+    def unparsed_as(self) -> str:
+        return self.none
+
+    def write(self, predictions: Predictions, out: Path) -> list[Path]:
+        letters = [choice or self.none for choice in predictions.choices.values()]
+        return [write_text(out, "".join(letters))]
+
+    def score(self, file: Path, key: Questions, split: str = "test") -> dict[str, float]:
+        return {"answers": float(len(file.read_text()))}

@@ -45,7 +45,7 @@ def answered(model: WeightlessModel, rows: Rows) -> list[float]:
         for place, row in enumerate(rows[task]):
             prompt = tvbench.doc_to_text(row, {"condition": "blind"})
             query = Query(prompt, (), f"tvbench_tomato_{task}_blind", "test", place, 0)
-            result = tvbench.process_blind_results(row, [model.respond(query)])
+            result = tvbench.process_results({**row, "condition": "blind"}, [model.respond(query)])
             assert result["status"] == "answered"
             items.setdefault(task, []).append(result["accuracy"])
     every = [item for task in TASKS for item in items[task]]
