@@ -183,7 +183,8 @@ def _pair(
     parsed: Parsed,
 ) -> list[Item]:
     """Return the items of one row: both variants, or the one that can be read."""
-    question = text(row, "question")
+    text(row, "question")  # there is one; blanks around it are part of the authors' prompt
+    question = str(row["question"])
     kind = text(row, "type").lower()
     if kind not in TYPES:
         raise OddRow(f"type is {shortened(kind)!r}, not one of {', '.join(TYPES)}")
