@@ -56,6 +56,31 @@ def standard_error(values: Iterable[SupportsFloat | None]) -> float:
     return math.sqrt(spread / len(kept))
 
 
+def difference(values: Sequence[SupportsFloat | None], marks: Sequence[bool]) -> float:
+    """Return the mean over marked items minus the mean over the others.
+
+    The "delta" of Black Swan's table 8, with hard questions marked: hard minus all that are not.
+
+    Args:
+        values: One number per item; None or NaN is left out.
+        marks: For each item, on which side of the difference it is.
+
+    Returns:
+        The difference in the values' unit; NaN if either side has nothing.
+
+    Raises:
+        ValueError: The lengths differ.
+
+    Example:
+        >>> difference([1, 0, 1, 1], [True, True, False, False])
+        -0.5
+    """
+    pairs = list(zip(values, marks, strict=True))
+    return mean(value for value, mark in pairs if mark) - mean(
+        value for value, mark in pairs if not mark
+    )
+
+
 def weighted_mean(values: Sequence[float | None], weights: Sequence[float]) -> float:
     """Join the accuracies of parts into one: sum(weight * value) / sum(weight).
 

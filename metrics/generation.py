@@ -241,7 +241,8 @@ def judge_prompt(response: str, reference: str) -> str:
 
 
 _SCORE = re.compile(
-    r"(?P<line>^[^\w\n]{0,8})?\bscore\b[^\w\n-]{0,8}(?:is[^\w\n-]{0,4})?"
+    r"(?P<line>^[^\w\n]{0,8})?\bscore\b"
+    r"(?:[^\w\n-]{0,8}(?:is[^\w\n-]{0,4})?|[*_ ]{0,4}:[*_ ]{0,4}\s{1,8}[*_]{0,4})"
     r"(?P<score>\d+(?:\.\d+)?)(?!\s*(?:-|\u2013|to\b)\s*\d)",
     re.IGNORECASE | re.MULTILINE,
 )
@@ -250,9 +251,10 @@ _SCORE = re.compile(
 def parse_judge_score(reply: str) -> int | None:
     r"""Read the score from a judge's reply.
 
-    The first line that begins with "Score:" and a number counts; without such a line the last
-    score named in running text. Markdown, "4/5" and "4.0" are read. Without a whole number from 1
-    to 5 there is no score: the pair is dropped and counted, never given a default.
+    The first line that begins with "Score:" and a number counts, which may be on the line after;
+    without such a line the last score named in running text. Markdown, "4/5" and "4.0" are read.
+    Of "3.5" the whole part counts, as in the authors' script. Without a number from 1 to 5 there is
+    no score: the pair is dropped and counted, never given a default.
 
     Example:
         >>> parse_judge_score("Reason: Both say that he falls.\n**Score:** 4/5")
@@ -264,5 +266,5 @@ def parse_judge_score(reply: str) -> int | None:
     if not found:
         return None
     lines = [match for match in found if match["line"] is not None]
-    score = float((lines[0] if lines else found[-1])["score"])
-    return int(score) if score in (1, 2, 3, 4, 5) else None
+    score = int(float((lines[0] if lines else found[-1])["score"]))
+    return score if 1 <= score <= 5 else None

@@ -17,7 +17,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
-from typing import Any
+from typing import Any, Literal, get_args
 
 import yaml
 
@@ -25,6 +25,8 @@ from video_reasoning.preprocessing.files import atomic_path
 from video_reasoning.tasks.errors import UserError
 from video_reasoning.tasks.release.records import OddRow, json_lines, name_of, text
 from video_reasoning.tasks.store.text_files import loads, read_text, shortened
+
+Variant = Literal["paper", "release"]
 
 KINDS = ("MCQ", "YN", "Gen")
 SPLITS: Mapping[str, str] = {"validation": "Val", "test": "Test"}
@@ -125,12 +127,14 @@ class Built:
 
     Attributes:
         seed: What the order of the options was drawn with.
+        variant: Which rule the multiple-choice questions follow.
         rows: (kind, split) -> rows as in the release, kinds "MCQ", "YN" and "Gen".
         left_out: Everything that gave no question.
         videos: How many annotations there were.
     """
 
     seed: int
+    variant: Variant = "paper"
     rows: dict[tuple[str, str], list[dict[str, Any]]] = field(default_factory=dict)
     left_out: list[LeftOut] = field(default_factory=list)
     videos: int = 0
@@ -167,7 +171,9 @@ def read_annotations(path: Path) -> Iterator[tuple[str, object]]:
     yield from ((f"entry {number}", entry) for number, entry in enumerate(entries, start=1))
 
 
-def build_questions(annotations: Iterable[tuple[str, object]], *, seed: int = 0) -> Built:
+def build_questions(
+    annotations: Iterable[tuple[str, object]], *, seed: int = 0, variant: Variant = "paper"
+) -> Built:
     """Turn annotations into questions (section 4.3).
 
     - Forecaster Gen: the references are the three hypotheses of step 1. Detective Gen: those
@@ -176,6 +182,9 @@ def build_questions(annotations: Iterable[tuple[str, object]], *, seed: int = 0)
       step 1 that step 2 has refuted.
     - Reporter MCQ: right are the description and the standing hypotheses that held in step 3,
       distractors the standing ones that did not.
+    - With ``variant="release"``, as in the authors' script, right are only the hypotheses that
+      were newly written in step 2, and for the Reporter only the description; a video none of
+      whose hypotheses was refuted in step 2 gives no multiple-choice question.
     - Each right answer is asked with each pair of distractors; a single distractor is paired
       with the caption of V_pre.
     - Detective Y/N: each hypothesis of step 1 with its mark of step 2. Reporter Y/N: each that
@@ -187,13 +196,19 @@ def build_questions(annotations: Iterable[tuple[str, object]], *, seed: int = 0)
     Args:
         annotations: As given by :func:`read_annotations`.
         seed: For the order of the options; see :func:`option_order`.
+        variant: ``paper`` for the sentences of section 4.3, ``release`` for the authors' script.
 
     Returns:
         The questions, and what was left out and why. An annotation that cannot be used, or is
         flagged as having several events, gives no question; missing distractors cost only the
         questions that need them.
+
+    Raises:
+        BuildError: There is no such variant.
     """
-    built = Built(seed)
+    if variant not in get_args(Variant):
+        raise BuildError(f"There is no variant '{variant}': use 'paper' or 'release'.")
+    built = Built(seed, variant)
     seen: set[str] = set()
     for place, entry in annotations:
         built.videos += 1
@@ -275,6 +290,7 @@ def write_questions(built: Built, out: Path) -> list[Path]:
             path.unlink(missing_ok=True)
     manifest = {
         "seed": built.seed,
+        "variant": built.variant,
         "videos": built.videos,
         "questions": dict(sorted(built.counts().items())),
         "left_out": [vars(left) for left in built.left_out],
@@ -361,11 +377,18 @@ def _ask(annotation: Annotation, built: Built) -> None:
     _row(built, annotation, "Gen", "Reporter", 1, gt_ref_ans=[annotation.description])
 
     refuted = [hypothesis.step1 for hypothesis in hypotheses if not hypothesis.valid_in_step2]
-    _mcq(built, annotation, "Detective", standing, refuted, "invalidated in step 2")
+    rewritten = [hypothesis.step2 for hypothesis in hypotheses if not hypothesis.valid_in_step2]
+    released = built.variant == "release"
+    right = rewritten if released else standing
+    _mcq(built, annotation, "Detective", right, refuted, "invalidated in step 2")
     held = [hypothesis.standing for hypothesis in hypotheses if hypothesis.valid_in_step3]
     refuted = [hypothesis.standing for hypothesis in hypotheses if not hypothesis.valid_in_step3]
-    right = [annotation.description, *held]
-    _mcq(built, annotation, "Reporter", right, refuted, "invalidated in step 3")
+    right = [annotation.description, *([] if released else held)]
+    if released and not rewritten:
+        reason = "no hypothesis was invalidated in step 2, and the release then asks nothing"
+        built.left_out.append(LeftOut(annotation.video, "Reporter MCQ", reason))
+    else:
+        _mcq(built, annotation, "Reporter", right, refuted, "invalidated in step 3")
 
     marks = [(hypothesis.step1, hypothesis.valid_in_step2) for hypothesis in hypotheses]
     _yes_no(built, annotation, "Detective", marks)

@@ -1,15 +1,18 @@
 """BlackSwanSuite: from the Hub releases or the authors' own layout to items.
 
-Read are tables (``.jsonl``, ``.json`` or ``.csv``) of three kinds, recognized by their names or
-their columns: multiple choice (MCQ), yes/no (YN) and generation (Gen), for the validation and
-the test split. Clips are found by name anywhere in the release. Column names differ between
-releases: :data:`NAMES` is the one table of those that are accepted.
+Read are tables (``.jsonl``, ``.json``, ``.csv`` or ``.parquet``) of three kinds, recognized by
+their names or their columns: multiple choice (MCQ), yes/no (YN) and generation (Gen), for the
+validation and the test split. A clip is where its row says, or it is the only one of its name in
+the release and not in the folder of another set or split. Column names differ between releases:
+:data:`NAMES` is the one table of those that are accepted.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
-from pathlib import Path
+import contextlib
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from pathlib import Path, PurePosixPath
 from typing import Any
 
 import pyarrow as pa
@@ -27,25 +30,30 @@ from video_reasoning.tasks.release.records import (
     difficulty_of,
     index,
     json_lines,
+    listed,
     name_of,
+    parquet_rows,
     path_of,
     posix,
     text,
     texts,
 )
-from video_reasoning.tasks.release.source import Release, is_archive, unpack
+from video_reasoning.tasks.release.source import GENERAL_FOLDERS, Release, is_archive, unpack
 from video_reasoning.tasks.store.text_files import loads, shortened, table
 
 NAMES: Mapping[str, tuple[str, ...]] = {
     "id": ("q_id", "qid", "question_id", "id"),
-    "task": ("task", "task_name", "mcq_task"),
+    "task": ("task", "task_name", "mcq_task", "def_task"),
     "difficulty": ("difficulty", "level"),
     "question": ("default_question", "question"),
     "options": ("mcq_options", "options", "choices"),
-    "option": ("mcq_gt_option", "gt_option", "correct_option", "answer"),
+    "option": ("mcq_gt_option", "mcq_label", "gt_option", "correct_option", "answer"),
     "references": ("gt_ref_ans", "ref_ans", "references", "answers"),
-    "hypothesis": ("hypothesis", "hypo", "yn_hypothesis", "statement", "yn_question"),
-    "label": ("yn_gt", "yn_gt_ans", "yn_gt_option", "gt_label", "label", "gt", "answer"),
+    "hypothesis": ("hypothesis", "hypo", "exp", "yn_hypothesis", "statement", "yn_question"),
+    "label": (
+        *("yn_gt", "yn_gt_ans", "yn_gt_option", "def_label", "gt_label", "label", "gt", "answer"),
+    ),
+    "label_options": ("yn_options",),
     "before": ("preevent_file_name", "preevent"),
     "middle": ("event_file_name", "event"),
     "after": ("postevent_file_name", "postevent"),
@@ -53,7 +61,17 @@ NAMES: Mapping[str, tuple[str, ...]] = {
     "index": ("index", "video_index"),
     "evidence": ("evidence",),
 }
-"""What is read -> the column names under which releases have it, the first found counts."""
+"""What is read -> the column names under which releases have it, the first found counts (of
+the columns of an answer all count, and must agree)."""
+
+ANSWERS: Mapping[str, str] = {"mcq": "option", "yn": "label", "gen": "references"}
+"""Kind of a table -> what its answer is called in :data:`NAMES`."""
+
+COUNTED_FROM_0 = frozenset({"mcq_gt_option", "mcq_label"})
+"""Columns that are known to count options from 0."""
+
+TASK_NUMBERS: Mapping[str, str] = {"1": "detective", "2": "reporter"}
+"""The authors' numbers in ``mcq_task`` and ``def_task`` -> the task."""
 
 NEEDED: Mapping[str, tuple[str, ...]] = {
     "mcq": ("id", "task", "options"),
@@ -87,8 +105,10 @@ COLUMNS: Mapping[str, pa.DataType] = {
 }
 """Columns of ``questions.parquet`` beyond those that every benchmark has."""
 
-_YES = frozenset({"yes", "y", "true", "valid", "1", "1.0"})
-_NO = frozenset({"no", "n", "false", "invalid", "0", "0.0"})
+_LABELS = {
+    **dict.fromkeys(("yes", "y", "true", "valid"), "yes"),
+    **dict.fromkeys(("no", "n", "false", "invalid"), "no"),
+}
 _DIFFICULTIES = {name: name for name in ("easy", "medium", "hard")}
 _AUTHORS_NAMES = {"before": "A_preevent", "middle": "B_event", "after": "C_postevent"}
 
@@ -101,9 +121,11 @@ def read(release: Release) -> Parsed:
             needs; the message names the columns that it has.
     """
     parsed = Parsed()
-    clips = _Clips(release)
+    clips = _Clips(release, parsed)
     tables = 0
-    for path in release.annotations(".jsonl", ".json", ".csv"):
+    paths = release.annotations(".jsonl", ".json", ".csv", ".parquet")
+    parsed.notes += release.unread(paths)
+    for path in paths:
         rows = list(_rows(path))
         kind, split = _kind(path, rows), _split(path)
         if kind is None or split is None:
@@ -125,8 +147,10 @@ def read(release: Release) -> Parsed:
 
 def _rows(path: Path) -> Iterator[tuple[str, object]]:
     """Return the rows of a table with the place of each; an unreadable row is a text."""
-    content = annotation_text(path)
     suffix = path.suffix.lower()
+    if suffix == ".parquet":
+        return ((f"{path.name} row {n}", row) for n, row in enumerate(parquet_rows(path), start=1))
+    content = annotation_text(path)
     if suffix == ".csv":
         return ((f"{path.name} row {line}", row) for line, row in table(content)[1])
     if suffix == ".jsonl":
@@ -188,21 +212,101 @@ def _read_table(
                 f"{path} has no column for the {what} (accepted: {', '.join(NAMES[what])}); "
                 f"it has {shortened(', '.join(columns), 300)}."
             )
+    before, beside = len(parsed.items), clips.beside(path, kind, split)
     for where, row in rows:
         task = ""
         try:
             if not isinstance(row, dict):
                 raise OddRow(row if isinstance(row, str) else "it is not an object")
-            named = {what: _first(row, names) for what, names in NAMES.items()}
+            named = _named(row, kind)
             task = f"{text(named, 'task').lower()}_{kind}"
             if task not in TASKS:
                 known, task = task, ""
                 raise OddRow(f"there is no task {shortened(known)}")
-            parsed.items.append(_item(task, kind, split, named, clips.beside(path)))
+            parsed.items.append(_item(task, kind, split, named, beside))
         except OddRow as reason:
             identity = _first(row, NAMES["id"]) if isinstance(row, dict) else None
             place = f"{where} (q_id {shortened(identity)})" if identity is not None else where
             parsed.skip(split, task, place, str(reason))
+    _check_answers(path, kind, split, columns, parsed.items[before:])
+    odd = sum(len(item.values["options"]) not in (0, 3) for item in parsed.items[before:])
+    if odd:
+        parsed.notes.append(
+            f"{path.name}: {odd:,} questions have another number of options than 3."
+        )
+
+
+def _check_answers(
+    path: Path, kind: str, split: str, columns: Iterable[str], items: list[Item]
+) -> None:
+    """Refuse a validation table without any answer: they are published."""
+    if split != "validation" or not items:
+        return
+    if not any(item.values["answer"] or item.values["references"] for item in items):
+        raise ReleaseError(
+            f"{path} has no answer to any of its {len(items):,} questions, which the validation "
+            f"split's have; accepted columns are {', '.join(NAMES[ANSWERS[kind]])}; it has "
+            f"{shortened(', '.join(columns), 300)}."
+        )
+
+
+def _named(row: Mapping[str, Any], kind: str) -> dict[str, Any]:
+    """Return what a row says, by the names of :data:`NAMES`; the answer as one that we write."""
+    named = {what: _first(row, names) for what, names in NAMES.items()}
+    if not row.keys() & {"task", "task_name"}:
+        number = text(named, "task").removesuffix(".0")
+        named["task"] = TASK_NUMBERS.get(number, number)
+    numbers = [str(row[name]) for name in ("mcq_id", "def_id") if name in row]
+    if numbers and not row.keys() & set(NAMES["id"][:-1]):
+        # The authors' own rows number the questions of each video; their id is the video's.
+        video = (text(named, what, default="") for what in ("set", "index"))
+        named["id"] = "_".join([*filter(None, video), *numbers])
+    answer = ANSWERS[kind]
+    if kind == "mcq":
+        named["options"] = texts(listed(named["options"], "options"), "options", least=2)
+    given = {name: row[name] for name in NAMES[answer] if name in row and _given(row[name])}
+    readings = {name: _answer(name, value, kind, named) for name, value in given.items()}
+    if len({repr(reading) for reading in readings.values()}) > 1:
+        raise OddRow(
+            "its answers disagree: "
+            + ", ".join(f"{name} is {shortened(repr(given[name]), 60)}" for name in readings)
+        )
+    named[answer] = next(iter(readings.values()), None)
+    return named
+
+
+def _answer(name: str, value: object, kind: str, named: Mapping[str, Any]) -> object:
+    if kind == "mcq":
+        return _letter(name, value, named["options"])
+    if kind == "yn":
+        return _yes_no(name, value, named["label_options"])
+    found = listed(value, "references")
+    return texts([found] if isinstance(found, str) else found, "references", least=1)
+
+
+def _is_number(value: object) -> bool:
+    return bool(re.fullmatch(r"-?\d+(\.\d+)?", str(value).strip()))
+
+
+def _letter(name: str, value: object, options: Sequence[str]) -> str:
+    """Return the letter of the right option, which a row has as index, letter or text."""
+    written = str(value).strip()
+    if _is_number(value) and name in COUNTED_FROM_0 and written not in options:
+        return chr(ord("A") + index(value, len(options), "the right option"))
+    places = {place for place, option in enumerate(options) if option == written}
+    if _is_number(value) and not places:
+        raise OddRow(
+            f"{name} is {shortened(written)}, which could count the options from 0 or from 1; "
+            "give the letter, or call the column mcq_gt_option if it counts from 0"
+        )
+    if _is_number(value) and name in COUNTED_FROM_0:
+        places.add(index(value, len(options), "the right option"))
+    elif len(written) == 1 and 0 <= ord(written.upper()) - ord("A") < len(options):
+        places.add(ord(written.upper()) - ord("A"))
+    if len(places) != 1:
+        several = "several of" if places else "none of"
+        raise OddRow(f"{name} is {shortened(repr(value))}, which names {several} the options")
+    return chr(ord("A") + places.pop())
 
 
 def _first(row: Mapping[str, Any], names: Iterable[str]) -> Any:
@@ -211,20 +315,6 @@ def _first(row: Mapping[str, Any], names: Iterable[str]) -> Any:
 
 def _item(task: str, kind: str, split: str, row: Mapping[str, Any], clips: _Beside) -> Item:
     question_id = name_of(row, "id")
-    options: list[str] = []
-    references: list[str] = []
-    hypothesis = answer = ""
-    if kind == "mcq":
-        options = _options(row["options"])
-        if _given(row["option"]):
-            answer = chr(ord("A") + index(row["option"], len(options), "the right option"))
-    elif kind == "yn":
-        hypothesis = text(row, "hypothesis")
-        if _given(row["label"]):
-            answer = _yes_no(row["label"])
-    elif _given(row["references"]):
-        given = row["references"]
-        references = texts([given] if isinstance(given, str) else given, "references", least=1)
     difficulty = difficulty_of(row, _DIFFICULTIES)
     shows = _shows(task, row, clips)
     before = shows.before if isinstance(shows, Joined) else shows
@@ -234,13 +324,13 @@ def _item(task: str, kind: str, split: str, row: Mapping[str, Any], clips: _Besi
             "id": f"{task}/{question_id}",
             "task": task,
             "question": text(row, "question", default=""),
-            "options": options,
-            "answer": answer,
+            "options": row["options"] if kind == "mcq" else [],
+            "answer": "" if kind == "gen" else row[ANSWERS[kind]] or "",
             "evidence": text(row, "evidence", default=""),
             "question_id": question_id,
             "difficulty": difficulty,
-            "hypothesis": hypothesis,
-            "references": references,
+            "hypothesis": text(row, "hypothesis") if kind == "yn" else "",
+            "references": (row["references"] or []) if kind == "gen" else [],
             "video_before": f"videos/{before.name}",
             "video_after": f"videos/{shows.after.name}" if isinstance(shows, Joined) else "",
             **dict.fromkeys(CAPTION_COLUMNS, ""),
@@ -256,22 +346,26 @@ def _given(value: object) -> bool:
     return str(value).strip().lower() not in ("", "nan", "none", "null", "-1", "[]")
 
 
-def _options(value: object) -> list[str]:
-    if isinstance(value, str):  # a table in CSV has the list as JSON text
-        try:
-            value = loads(value)
-        except ValueError:
-            raise OddRow("the options are not a list") from None
-    return texts(value, "options", least=2)
-
-
-def _yes_no(value: object) -> str:
-    written = str(value).strip().lower()
-    if written in _YES:
-        return "yes"
-    if written in _NO:
-        return "no"
-    raise OddRow(f"the label is {shortened(repr(value))}, neither yes nor no")
+def _yes_no(name: str, value: object, options: object) -> str:
+    """Return a label as yes or no; a number counts only if it cannot be read in two ways."""
+    written = str(value).strip().rstrip(".").lower()
+    if not _is_number(value):
+        if written not in _LABELS:
+            raise OddRow(f"the label is {shortened(repr(value))}, neither yes nor no")
+        return _LABELS[written]
+    choices = [
+        _LABELS.get(choice.lower(), "")
+        for choice in texts(listed(options or [], "yn_options"), "yn_options", least=0)
+    ]
+    if sorted(choices) == ["no", "yes"]:
+        by_place = choices[index(value, 2, f"{name} ({' or '.join(choices)})")]
+        if "option" in name or by_place == ("yes" if float(str(value)) else "no"):
+            return by_place
+    raise OddRow(
+        f"{name} is {shortened(written)}, which could be a truth value (1 for yes) or the place "
+        "of one of the options (0 for yes if yes is the first); write yes or no, or give the "
+        "place as yn_gt_option with the options as yn_options"
+    )
 
 
 def _shows(task: str, row: Mapping[str, Any], clips: _Beside) -> Footage | Joined:
@@ -318,14 +412,15 @@ class _Clips:
     gets its folder's name in front.
     """
 
-    def __init__(self, release: Release) -> None:
+    def __init__(self, release: Release, parsed: Parsed) -> None:
         self.release = release
+        self.parsed = parsed
         self._files: dict[str, Path] = {}
         self._names: dict[tuple[str, Path], str] = {}
 
-    def beside(self, table: Path) -> _Beside:
+    def beside(self, table: Path, kind: str, split: str) -> _Beside:
         """Return the clips as a table's rows name them."""
-        return _Beside(self, table.parent)
+        return _Beside(self, table, kind, split)
 
     def name(self, wanted: str, file: Path, folder: Path) -> str:
         """Return the name in the store of a file that a table in ``folder`` calls ``wanted``."""
@@ -338,10 +433,12 @@ class _Clips:
 
 
 class _Beside:
-    """The clips of a release, seen from a folder with tables."""
+    """The clips of a release, seen from a table."""
 
-    def __init__(self, clips: _Clips, folder: Path) -> None:
+    def __init__(self, clips: _Clips, path: Path, kind: str, split: str) -> None:
+        folder = path.parent
         self._clips = clips
+        self._table = path
         self._folder = folder
         release = clips.release
         roots = [folder]
@@ -351,9 +448,14 @@ class _Beside:
         archives = [path for path in sorted(folder.iterdir()) if is_archive(path)]
         roots += [unpack(path, release.scratch) for path in archives]  # done before: only a name
         self._roots = roots
+        others = {word for other, words in SPLIT_WORDS.items() if other != split for word in words}
+        own = {root for root in roots if root == folder or root != release.source}
+        if any(not own.isdisjoint(video.parents) for video in release.videos()):
+            others |= NEEDED.keys() - {kind}  # a data set with clips does not mean another's
+        self._foreign = frozenset({*others, "train"})
 
     def footage(self, reference: str) -> Footage:
-        """Find a clip by its path: from this folder or one above, else anywhere by its name."""
+        """Find a clip by its path, or the only one of its name where it can be no other."""
         name = reference.removeprefix("videos/")
         try:
             file = self._find(reference)
@@ -383,7 +485,14 @@ class _Beside:
             file = root / reference
             if file.is_file():
                 return file
-        return self._clips.release.locate(reference)
+        release = self._clips.release
+        if not GENERAL_FOLDERS.issuperset(PurePosixPath(reference).parts[:-1]):
+            # A set's folder in the path says which clip it is, wherever the folder itself is.
+            with contextlib.suppress(LookupError):
+                return release.locate(reference)
+        file, place = release.elsewhere(reference, self._table, self._foreign)
+        self._clips.parsed.found_elsewhere[reference] = place
+        return file
 
 
 def _event_name(name: str) -> str:
@@ -395,22 +504,23 @@ def _same_content(one: Path, other: Path) -> bool:
 
 
 def _refuse_repeated(parsed: Parsed) -> None:
-    """Keep the first of several rows of one split and id, and records the others."""
-    seen: set[tuple[str, str]] = set()
-    kept = []
+    """Keep the first of several rows of one split and id, and record the others."""
+    seen: dict[tuple[str, str], Item] = {}
+    same = 0
     for item in parsed.items:
-        key = (item.split, item.values["id"])
-        if key in seen:
+        first = seen.setdefault((item.split, item.values["id"]), item)
+        if first is not item and first == item:
+            same += 1
+        elif first is not item:
             parsed.skip(
                 item.split,
                 item.values["task"],
                 f"q_id {item.values['question_id']}",
                 "duplicate task and q_id",
             )
-        else:
-            seen.add(key)
-            kept.append(item)
-    parsed.items[:] = kept
+    if same:
+        parsed.notes.append(f"{same:,} rows repeat another word for word and count once.")
+    parsed.items[:] = seen.values()
 
 
 def hidden_frames(before_frames: int, after_frames: int, rate: float) -> int:

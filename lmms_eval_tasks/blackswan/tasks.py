@@ -15,6 +15,7 @@ from typing import Any
 
 from loguru import logger
 
+from video_reasoning.metrics.accuracy import difference
 from video_reasoning.tasks import media, registry, scoring, store
 from video_reasoning.tasks.benchmarks import BENCHMARKS
 from video_reasoning.tasks.blackswan import prompts
@@ -25,6 +26,9 @@ BENCHMARK = "blackswan"
 
 DIFFICULTIES = ("easy", "medium", "hard")
 """By how many Detective hypotheses stayed valid: two or more, one, none (section 7.3)."""
+
+NOT_HARD = frozenset({"easy", "medium"})
+"""What table 8 calls "Easy": every question that is not hard."""
 
 Document = Mapping[str, Any]
 Results = Sequence[Any]
@@ -106,12 +110,22 @@ def process_results(doc: Document, results: Results) -> dict[str, Any]:
     """Score one question; see :mod:`video_reasoning.tasks.scoring`."""
     judged = scoring.judge(BENCHMARK, doc, results)
     item = scoring.scored(doc, judged, difficulty=str(doc["difficulty"]))
+    belongs = {name: doc["difficulty"] == name for name in DIFFICULTIES}
+    belongs["not_hard"] = doc["difficulty"] in NOT_HARD
     return {
         **scoring.common_metrics(BENCHMARK, doc, judged),
         "accuracy": item,
-        **scoring.belonging(item, {name: doc["difficulty"] == name for name in DIFFICULTIES}),
+        **scoring.belonging(item, belongs),
+        "hard_delta": scoring.unscored(item),
         "withheld_items": {"withheld": not doc["answer"]},
     }
+
+
+def hard_delta(items: Iterable[Mapping[str, Any]]) -> float | None:
+    """Accuracy over hard questions minus that over all others (table 8), -1..1."""
+    rated = [item for item in items if item.get("difficulty") in DIFFICULTIES]
+    hard = [item["difficulty"] == "hard" for item in rated]
+    return scoring.defined(difference([item.get("correct") for item in rated], hard))
 
 
 def process_clips_results(doc: Document, results: Results) -> dict[str, Any]:
@@ -149,7 +163,8 @@ def _captionless(kind: str) -> Callable[[Iterable[Mapping[str, str]]], int | Non
 
 _METRICS = [
     scoring.metric("accuracy", scoring.accuracy),
-    *(scoring.metric(f"acc_{name}", scoring.accuracy) for name in DIFFICULTIES),
+    *(scoring.metric(f"acc_{name}", scoring.accuracy) for name in (*DIFFICULTIES, "not_hard")),
+    scoring.metric("hard_delta", hard_delta),
     *scoring.COMMON,
     scoring.WITHHELD,
 ]

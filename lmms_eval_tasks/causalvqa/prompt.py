@@ -2,7 +2,7 @@
 
 The authors' text is theirs. A user who has their repository names its folder in
 ``VIDEO_REASONING_CAUSALVQA_REPOSITORY``, or once for all runs with ``video-reasoning prepare
-causalvqa --repository FOLDER``, and their instruction replaces ours. The run's sample log
+causalvqa --repository FOLDER``, and the prompt is theirs to the letter. The run's sample log
 (``prompt``) and the task's metadata say which one was used.
 """
 
@@ -43,6 +43,9 @@ ENDING = (
     "choice ({letters}) alone in place of X:\n" + RESPONSE_FORMAT.format(letter="X")
 )
 
+THEIRS = "Question:{question}\nOption:\n{options}{instruction}"
+"""How the authors' code joins question, options (a line ``(A) text`` each) and instruction."""
+
 OURS = "own wording, version 1"
 
 
@@ -59,23 +62,25 @@ def build(question: str, options: Mapping[str, str], shown: str) -> str:
         shown: "video", "last" (the last frame) or "blind".
 
     Returns:
-        The question, a line ``(A) text`` per option, and the instruction.
+        The question, a line ``(A) text`` per option, and the instruction; with the authors'
+        instruction also what their code writes around these.
     """
-    lines = [question, *(f"({letter}) {text}" for letter, text in options.items())]
+    lines = [f"({letter}) {text}" for letter, text in options.items()]
     theirs = authors()
     if theirs:
-        return "\n".join(lines) + _joined(theirs)
+        options_text = "".join(f"{line}\n" for line in lines)
+        return THEIRS.format(question=question, options=options_text, instruction=theirs)
     letters = list(options)
     ending = ENDING.format(letters=f"{letters[0]} to {letters[-1]}")
-    return "\n".join([*lines, OPENINGS.get(shown, OPENINGS["video"]), ending])
+    return "\n".join([question.strip(), *lines, OPENINGS.get(shown, OPENINGS["video"]), ending])
 
 
 def name() -> str:
-    """Name the prompt for results: our version, or a digest of the authors' text."""
+    """Name the prompt for results: our version, or a digest of the authors' whole template."""
     theirs = authors()
     if not theirs:
         return OURS
-    return f"authors' ({hashlib.sha256(theirs.encode()).hexdigest()[:12]})"
+    return f"authors' ({hashlib.sha256((THEIRS + theirs).encode()).hexdigest()[:12]})"
 
 
 def authors() -> str:
@@ -136,7 +141,3 @@ def _find(loaded: Any) -> str:
             if found:
                 return found
     return ""
-
-
-def _joined(instruction: str) -> str:
-    return instruction if instruction[:1].isspace() else "\n" + instruction

@@ -10,6 +10,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from collections.abc import Set as AbstractSet
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +19,7 @@ import pyarrow as pa
 
 from video_reasoning.tasks.errors import ReleaseError
 from video_reasoning.tasks.release.records import (
+    Footage,
     Item,
     OddRow,
     Parsed,
@@ -29,6 +32,8 @@ from video_reasoning.tasks.release.records import (
 )
 from video_reasoning.tasks.release.source import Release
 from video_reasoning.tasks.store.text_files import shortened, table
+
+SPLITS = ("debug", "test")
 
 TYPES = ("anticipation", "counterfactual", "descriptive", "hypothetical", "planning")
 """Question types (section 2, Table 1); all but descriptive are called Reasoning."""
@@ -47,7 +52,7 @@ COLUMNS: Mapping[str, pa.DataType] = {
 """Columns of ``questions.parquet`` beyond those that every benchmark has."""
 
 _WITHHELD = frozenset({"", "nan", "none", "null", "na", "n/a", "-1"})
-_LABEL = re.compile(r"\s*[(\[]?(\d{1,2}|[A-Za-z])[)\].:](?!\d)\s*")
+_LABEL = re.compile(r"\s*[(\[]?(\d{1,2}|[A-Za-z])[)\].:](?!\d)[^\S\n]*")
 
 
 def read(release: Release) -> Parsed:
@@ -58,10 +63,11 @@ def read(release: Release) -> Parsed:
             the columns needed.
     """
     parsed = Parsed()
-    found = False
-    for split in ("debug", "test"):
+    tables = release.annotations(".csv")
+    files = {split: [p for p in tables if p.name == f"{split}_metadata.csv"] for split in SPLITS}
+    read_all = {}
+    for split, paths in files.items():
         name = f"{split}_metadata.csv"
-        paths = [path for path in release.annotations(".csv") if path.name == name]
         if len(paths) > 1:
             raise ReleaseError(
                 f"{release.source} has {len(paths)} files called {name}; name one release."
@@ -69,17 +75,23 @@ def read(release: Release) -> Parsed:
         if not paths:
             parsed.notes.append(f"The release has no {name}: nothing for the {split} split.")
             continue
-        found = True
-        _read_split(split, paths[0], release, parsed)
-    if not found:
+        read_all[split] = _rows(paths[0])
+    if not read_all:
         raise ReleaseError(
             f"{release.source} has neither debug_metadata.csv nor test_metadata.csv; "
             "name CausalVQA.zip or its unpacked folder."
         )
+    for split, rows in read_all.items():
+        path, foreign = files[split][0], {name for name in SPLITS if name != split}
+        claimed = {_video(row) for other in foreign for _, row in read_all.get(other, [])}
+        clips = _Clips(split, path, frozenset({*foreign, "train"}), claimed, release, parsed)
+        _read_split(split, path, rows, clips, parsed)
+    parsed.notes += release.unread(paths[0] for paths in files.values() if paths)
     return parsed
 
 
-def _read_split(split: str, path: Path, release: Release, parsed: Parsed) -> None:
+def _rows(path: Path) -> list[tuple[int, dict[str, Any] | str]]:
+    """Read the rows of a split's metadata."""
     columns, rows = table(annotation_text(path))
     absent = [name for name in REQUIRED if name not in columns]
     if absent:
@@ -87,6 +99,58 @@ def _read_split(split: str, path: Path, release: Release, parsed: Parsed) -> Non
             f"{path} has no column {', '.join(absent)}; it has "
             f"{shortened(', '.join(columns), 300) or 'none'}."
         )
+    return rows
+
+
+def _video(row: Mapping[str, Any] | str) -> str:
+    return "" if isinstance(row, str) else str(row.get("renamed_video") or "").strip()
+
+
+@dataclass(frozen=True)
+class _Clips:
+    """Where a split's clips are.
+
+    Attributes:
+        split: Name of the split.
+        path: Its metadata.
+        foreign: Words of folders that are another split's.
+        claimed: Names of clips that another split's rows have as well.
+        release: The release.
+        parsed: Gets a record of clips that were found elsewhere.
+    """
+
+    split: str
+    path: Path
+    foreign: frozenset[str]
+    claimed: AbstractSet[str]
+    release: Release
+    parsed: Parsed
+
+    def footage(self, video: str) -> Footage:
+        """Find a clip in the split's folder, or the only one of its name if it can be no other."""
+        name, reference = f"{self.split}/{video}", f"{self.split}/videos/{video}"
+        found = self.release.footage(name, [reference])
+        if found.file is not None:
+            return found
+        try:
+            file, place = self.release.elsewhere(video, self.path, self.foreign)
+        except LookupError as reason:
+            return Footage(name, None, str(reason).replace(video, reference, 1))
+        if video in self.claimed:
+            reason = f"the release has no {reference}, and {place} could be another split's"
+            return Footage(name, None, reason)
+        self.parsed.found_elsewhere[reference] = place
+        return Footage(name, file)
+
+
+def _read_split(
+    split: str,
+    path: Path,
+    rows: list[tuple[int, dict[str, Any] | str]],
+    clips: _Clips,
+    parsed: Parsed,
+) -> None:
+    before = len(parsed.items)
     seen: set[str] = set()
     for line, row in rows:
         if isinstance(row, str):
@@ -98,9 +162,16 @@ def _read_split(split: str, path: Path, release: Release, parsed: Parsed) -> Non
             if qid in seen:
                 raise OddRow("duplicate qid")
             seen.add(name_of(row, "qid"))
-            parsed.items.extend(_pair(split, qid, where, row, release, parsed))
+            parsed.items.extend(_pair(split, qid, where, row, clips, parsed))
         except OddRow as reason:
             parsed.skip(split, "", where, str(reason))
+    items = parsed.items[before:]
+    if split == "debug" and items and not any(item.values["answer"] for item in items):
+        columns = {name: None for _, row in rows if isinstance(row, dict) for name in row}
+        raise ReleaseError(
+            f"{path} has no answer to any of its questions, which the debug split's have in "
+            f"correct1 and correct2; it has {shortened(', '.join(columns), 300)}."
+        )
 
 
 def _pair(
@@ -108,18 +179,17 @@ def _pair(
     qid: str,
     where: str,
     row: Mapping[str, Any],
-    release: Release,
+    clips: _Clips,
     parsed: Parsed,
 ) -> list[Item]:
     """Return the items of one row: both variants, or the one that can be read."""
-    question = text(row, "question")
+    text(row, "question")  # there is one; blanks around it are part of the authors' prompt
+    question = str(row["question"])
     kind = text(row, "type").lower()
     if kind not in TYPES:
         raise OddRow(f"type is {shortened(kind)!r}, not one of {', '.join(TYPES)}")
     difficulty = difficulty_of(row, DIFFICULTIES)
-    video = path_of(posix(text(row, "renamed_video")).name)
-    # The split's own file of that name, else the only one of that name.
-    shows = release.footage(f"{split}/{video}", [f"{split}/videos/{video}", video])
+    shows = clips.footage(posix(path_of(text(row, "renamed_video"))).as_posix())
     variants: dict[int, tuple[list[str], str]] = {}
     reasons: dict[int, str] = {}
     for variant in (1, 2):
@@ -158,8 +228,8 @@ def parse_options(written: str) -> list[str]:
     """Read options written as one text: ``1. first|2. second|...``.
 
     Numbers or letters, followed by a full stop, colon or closing bracket, with or without a
-    space; any number of options. If a ``|`` is missing, the next label in sequence
-    separates. A text without any labels is split at ``|`` alone.
+    space; any number of options. Options are separated by ``|``; if one is missing, by a line that
+    begins with the label that is due. A text without any labels is split at ``|`` alone.
 
     Args:
         written: The cell's text.
@@ -168,7 +238,8 @@ def parse_options(written: str) -> list[str]:
         The options' texts, in order, at least two.
 
     Raises:
-        OddRow: If the labels are out of sequence, or an option is empty or a duplicate.
+        OddRow: If the labels are out of sequence, a line could be an option or part of one, or an
+            option is empty or a duplicate.
     """
     pieces = written.split("|")
     if len(pieces) > 1 and not any(_LABEL.match(piece) for piece in pieces):
@@ -199,20 +270,25 @@ def _labelled(pieces: list[str], written: str) -> list[str]:
         match = _LABEL.match(piece)
         if match is None:
             raise OddRow(f"no label behind a bar: {piece.strip()[:40]!r}")
-        # Labels skipped over belong to options whose bar is missing: they are in the text so
-        # far. A label inside the text is only looked for there, because "2." may well be words.
+        # Labels skipped over belong to options whose bar is missing: they begin a line of the
+        # text so far. Within a line "2." may well be words.
         while options and match.group(1) != label(len(options)):
             if not _split_last(options, label(len(options))):
                 raise OddRow(f"label {match.group(1)} where {label(len(options))} was due")
         options.append(piece[match.end() :].strip())
+    last = options[-1]
     while _split_last(options, label(len(options))):
-        pass
+        if len(pieces) > 1:
+            raise OddRow(
+                f"{last[:60]!r} could be one option, since bars separate the others, or several, "
+                "since a line in it begins with the next label"
+            )
     return options
 
 
 def _split_last(options: list[str], label: str) -> bool:
-    """Split the last option before a label in its text, and tell whether there was one."""
-    marker = re.search(rf"(?<=\s)[(\[]?{re.escape(label)}[)\].:]\s+(?=\S)", options[-1])
+    """Split the last option before a line with a label, and tell whether there was one."""
+    marker = re.search(rf"^[^\S\n]*[(\[]?{re.escape(label)}[)\].:](?!\d)", options[-1], re.M)
     if marker is None:
         return False
     last = options.pop()

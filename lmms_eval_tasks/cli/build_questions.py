@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, cast
 
 import typer
 
@@ -24,6 +24,9 @@ def _build(
     ],
     out: Annotated[Path, typer.Option(help="Folder for the tables, as in a release.")],
     seed: Annotated[int, typer.Option(help="Draws the order of the options.")] = 0,
+    variant: Annotated[
+        str, typer.Option(help="Rule for the MCQ: paper (section 4.3) or release (the script).")
+    ] = "paper",
 ) -> None:
     """Build BlackSwanSuite questions (MCQ, Y/N, Gen) from three-step annotations.
 
@@ -32,12 +35,14 @@ def _build(
     equal tables. What gives no question is listed with its reason.
     """
     from video_reasoning.tasks.blackswan.annotations import (
+        Variant,
         build_questions,
         read_annotations,
         write_questions,
     )
 
-    built = build_questions(read_annotations(annotations.expanduser()), seed=seed)
+    entries = read_annotations(annotations.expanduser())
+    built = build_questions(entries, seed=seed, variant=cast("Variant", variant))
     files = write_questions(built, out.expanduser())
     print(f"{built.videos:,} annotations:")
     for task, count in sorted(built.counts().items()):

@@ -1,17 +1,20 @@
-"""The two baselines of TVBench (table 3): random choice and frequent choice.
+"""The two baselines of TVBench (table 5): random choice and frequent choice.
 
 Neither looks at a video, so no video has to be there.
 """
 
 from __future__ import annotations
 
+import random
 import re
+import string
 from collections import Counter
 from collections.abc import Mapping
 from typing import Any
 
 from loguru import logger
 
+from video_reasoning.tasks import store
 from video_reasoning.tasks.models.base import Query, WeightlessModel, draw
 
 _GUESSES = (
@@ -67,23 +70,74 @@ def document_choices(document: Mapping[str, Any], prompt: str) -> list[str]:
     return option_letters(prompt)
 
 
+def tvbench_letters(seed: int) -> dict[str, str]:
+    """Draw a letter for each question of the prepared TVBench as the paper's baseline does.
+
+    Python's generator, seeded once, then one ``choice`` among the letters of each question, in
+    the order of the store, which is the paper's: rotation, direction, velocity & frequency, shape
+    & trend, visual cues, action count, each in the order of its annotation file.
+
+    Args:
+        seed: 42 in the paper.
+
+    Returns:
+        Id of a question -> letter.
+    """
+    import pyarrow.parquet as pq
+
+    rows = pq.read_table(store.questions_file("tvbench", "test"), columns=["id", "options"])
+    generator = random.Random(seed)
+    letters = {}
+    for row in rows.to_pylist():
+        letters[row["id"]] = generator.choice(string.ascii_uppercase[: len(row["options"])])
+    return letters
+
+
 class RandomChoice(WeightlessModel):
     """Picks one of the options at random, each question for itself.
 
     The pick depends on the seed, the task, the document and the prompt, so it does not
     change with the number of processes, with ``--limit``, or with what ran before.
+    ``generator=python`` gives the row that TVBench prints (table 5, Random Choice (42)).
     """
 
     sees = False
 
-    def __init__(self, seed: int = 42, **kwargs: Any) -> None:
-        """Set the seed; TVBench's baseline has 42."""
+    def __init__(self, seed: int = 42, generator: str = "hash", **kwargs: Any) -> None:
+        """Set the seed; TVBench's baseline has 42.
+
+        Args:
+            seed: Another seed gives other letters.
+            generator: "hash", or "python" for one draw of Python's ``random.choice`` a question
+                over all questions of TVBench in the paper's order, whichever are asked.
+            **kwargs: The harness's standard arguments.
+
+        Raises:
+            ValueError: There is no such generator.
+        """
         super().__init__(**kwargs)
+        if generator not in ("hash", "python"):
+            raise ValueError(f"There is no generator {generator!r}: use 'hash' or 'python'.")
         self.seed = int(seed)
+        self.generator = generator
+        self._letters: dict[str, str] = {}
 
     def respond(self, query: Query) -> str:
-        """Name a random option; say a random generic sentence to an open question."""
+        """Name a random option; say a random generic sentence to an open question.
+
+        Raises:
+            ValueError: With ``generator=python``, the question is not one of TVBench's.
+        """
         document = self.task_dict[query.task][query.split][query.doc_id]
+        if self.generator == "python":
+            self._letters = self._letters or tvbench_letters(self.seed)
+            letter = self._letters.get(str(document.get("id")))
+            if letter is None or not query.task.startswith("tvbench"):
+                raise ValueError(
+                    f"random_choice with generator=python answers TVBench's questions, not "
+                    f"{query.task}'s; leave the argument out."
+                )
+            return letter
         choices = document_choices(document, query.prompt) or list(_GUESSES)
         place = draw(len(choices), self.seed, query.task, query.doc_id, query.prompt)
         return choices[(place + query.repeat) % len(choices)]

@@ -138,6 +138,7 @@ def prepare(
                 origin = fetched_from(benchmark, source)
             release = Release(source, scratch / "unpacked")
             parsed: Parsed = reader.read(release)
+            parsed.note_elsewhere()
             add_captions(benchmark, parsed, folder, captions)
             if not parsed.items:
                 reasons = "; ".join(f"{row['row']}: {row['reason']}" for row in parsed.skipped[:3])
@@ -210,7 +211,8 @@ class _Work:
                 with atomic_path(target) as temporary:
                     pq.write_table(pa.Table.from_pylist(wanted, schema=schema), temporary)
         derived = sum(
-            isinstance(item.shows, Joined) and item.shows.middle is None for item in parsed.items
+            isinstance(item.shows, Joined) and item.shows.middle is None and not problem
+            for item, (_, problem) in zip(parsed.items, videos, strict=True)
         )
         if derived:
             parsed.notes.append(
@@ -223,10 +225,11 @@ class _Work:
             "prepared_by": f"lmms-eval-video-reasoning {version('lmms-eval-video-reasoning')}",
             "source": origin or str(release.source.name),
             "videos": len(footage),
-            "unused_videos": max(0, release.videos() - len(footage)),
+            "unused_videos": max(0, len(release.videos()) - len(footage)),
             "splits": splits,
             "digest": hashlib.sha256(json.dumps(rows, sort_keys=True).encode()).hexdigest(),
             "notes": parsed.notes,
+            "found_elsewhere": parsed.found_elsewhere,
             **({"authors_prompt": authors_prompt} if authors_prompt else {}),
         }
         with atomic_path(store.manifest_file(benchmark, self.folder.parent)) as temporary:

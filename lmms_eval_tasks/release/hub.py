@@ -81,7 +81,9 @@ def fetched_from(benchmark: str, folder: Path) -> str:
 def _snapshot(repository: str, folder: Path, revision: str | None) -> None:
     from huggingface_hub import snapshot_download
 
+    # Archives that are not unpacked are fetched all the same, to be named and unpacked by hand.
     wanted = [f"*{suffix}" for suffix in (*ANNOTATION_SUFFIXES, *VIDEO_SUFFIXES, *ARCHIVE_SUFFIXES)]
+    wanted += ["*.zip.*", "*.z[0-9][0-9]", "*.tar.*", "*.t[gx]z.*", "*.7z*", "*.rar", "*.zst"]
     snapshot_download(
         repository,
         repo_type="dataset",

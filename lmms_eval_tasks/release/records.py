@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import ast
+import io
 import math
+import tokenize
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
@@ -68,16 +71,30 @@ class Parsed:
         items: What is asked, in the order of the questions file.
         skipped: Rows that could not be read: split, task (empty if unknown), row and reason.
         notes: Whatever else a user should know, a sentence each.
+        found_elsewhere: Clips taken from another folder than their rows name: the path that a
+            row has -> the path of the file that was taken.
     """
 
     items: list[Item] = field(default_factory=list)
     skipped: list[dict[str, str]] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
+    found_elsewhere: dict[str, str] = field(default_factory=dict)
 
     def skip(self, split: str, task: str, row: str, reason: str) -> None:
         """Record a row that could not be read."""
         row, reason = shortened(row), shortened(reason, 400)
         self.skipped.append({"split": split, "task": task, "row": row, "reason": reason})
+
+    def note_elsewhere(self) -> None:
+        """Note the clips that were taken from another folder, if any."""
+        if self.found_elsewhere:
+            named, taken = next(iter(self.found_elsewhere.items()))
+            self.notes.append(
+                f"{len(self.found_elsewhere):,} clips were taken from another folder than their "
+                f"rows name, because the name occurs once in the release (such as "
+                f"{shortened(named)} from {shortened(taken)}; manifest.json lists all under "
+                "found_elsewhere)."
+            )
 
 
 class OddRow(ValueError):
@@ -189,6 +206,51 @@ def index(value: object, size: int, what: str) -> int:
     if isinstance(value, bool) or not number.is_integer() or not 0 <= number < size:
         raise OddRow(f"{what} is {shortened(repr(value))}, not one of 0 to {size - 1}")
     return int(number)
+
+
+def listed(value: object, what: str) -> object:
+    """Return a list that a table has as text as a list, and any other value as it is.
+
+    Read are JSON, Python's notation and what pandas writes of an array with commas.
+
+    Raises:
+        OddRow: If it is in brackets and could be one text as well as several.
+    """
+    written = value.strip() if isinstance(value, str) else ""
+    if not (written.startswith("[") and written.endswith("]")):
+        return value
+    try:
+        return loads(written)
+    except ValueError:
+        pass
+    try:
+        found = ast.literal_eval(written)
+        tokens = tokenize.generate_tokens(io.StringIO(written).readline)
+        # Two texts without a comma between them are one in Python, and two in an array's print.
+        if sum(token.type == tokenize.STRING for token in tokens) <= len(found):
+            return found
+    except (SyntaxError, ValueError, RecursionError, MemoryError, tokenize.TokenError, TypeError):
+        pass
+    raise OddRow(
+        f"{what} is {shortened(written, 60)!r}, which could be one text in brackets or a list "
+        "that is not written as JSON"
+    )
+
+
+def parquet_rows(path: Path) -> list[dict[str, Any]]:
+    """Read the rows of a parquet table.
+
+    Raises:
+        ReleaseError: If it is not one.
+    """
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    try:
+        rows: list[dict[str, Any]] = pq.read_table(path).to_pylist()
+    except (OSError, pa.ArrowException) as error:
+        raise ReleaseError(f"{path} is not a readable table ({error}); fetch it again.") from error
+    return rows
 
 
 def texts(value: object, what: str, least: int) -> list[str]:

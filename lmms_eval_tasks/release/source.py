@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import os
+import re
 import stat
 import tarfile
 import zipfile
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Set as AbstractSet
 from pathlib import Path, PurePosixPath
 from typing import IO
 
@@ -19,6 +21,14 @@ from video_reasoning.tasks.store.text_files import is_regular, shortened
 ARCHIVE_SUFFIXES = (".zip", ".tar", ".tar.gz", ".tgz", ".tar.bz2", ".tar.xz")
 ANNOTATION_SUFFIXES = frozenset({".json", ".jsonl", ".csv", ".parquet"})
 VIDEO_SUFFIXES = frozenset({".mp4", ".webm", ".mkv", ".mov", ".avi", ".m4v", ".gif"})
+
+UNREAD_SUFFIXES = re.compile(
+    r"\.(?:zip|tar|tgz|gz|bz2|xz|7z)\.(?:\d{2,4}|part.*|a[a-z])$|\.(?:7z|rar|z\d\d|zst)$"
+)
+"""Names of archives that are not unpacked: parts of split ones, and other formats."""
+
+GENERAL_FOLDERS = frozenset({"videos", "video", "clips", "data"})
+"""Folders whose names say nothing about which clips they hold."""
 
 MOST_MEMBERS = 1_000_000
 """Members of one archive; the largest release has under 10,000."""
@@ -40,6 +50,9 @@ class Release:
         source: The release's folder or archive.
         scratch: Folder for the content of archives; unpacking resumes there if it was interrupted.
 
+    Attributes:
+        unread_archives: Paths of archives that cannot be unpacked, such as parts of split ones.
+
     Raises:
         ReleaseError: If the source is absent, empty, or an archive that is not safe to unpack.
     """
@@ -48,7 +61,9 @@ class Release:
         self.source = source
         self.scratch = scratch
         self._files: dict[str, Path] = {}
+        self._keys: dict[Path, str] = {}
         self._by_name: dict[str, list[str]] = defaultdict(list)
+        self.unread_archives: list[str] = []
         if source.is_dir():
             self._add_folder(source, scratch)
         elif source.is_file() and is_archive(source):
@@ -65,54 +80,121 @@ class Release:
                 f"{source} has no annotations and no videos; name the release's folder."
             )
 
-    def _add_folder(self, root: Path, scratch: Path) -> None:
+    def _add_folder(self, root: Path, scratch: Path, prefix: str = "") -> None:
+        """Note the files of a folder; those of an archive under the archive's name and place."""
         archives = []
         for folder, folders, names in os.walk(root):  # does not follow links to folders: no loops
             folders.sort()
             for name in sorted(names):
                 path = Path(folder) / name
+                key = prefix + path.relative_to(root).as_posix()
+                if UNREAD_SUFFIXES.search(name.lower()):
+                    self.unread_archives.append(key)
                 if path.suffix.lower() not in VIDEO_SUFFIXES and not is_regular(path):
                     continue  # a pipe would be waited for; of videos that is said one by one
                 if is_archive(path):
-                    archives.append(path)
+                    archives.append((key, path))
                 elif path.suffix.lower() in ANNOTATION_SUFFIXES | VIDEO_SUFFIXES:
-                    relative = path.relative_to(root).as_posix()
-                    if relative not in self._files:
-                        self._files[relative] = path
-                        self._by_name[path.name].append(relative)
-        for path in archives:
-            self._add_folder(unpack(path, scratch), scratch)
+                    self._add(key, path, prefix)
+        for key, path in archives:
+            self._add_folder(unpack(path, scratch), scratch, f"{key}/")
+
+    def _add(self, key: str, path: Path, archive: str) -> None:
+        """Note a file, unless it is an archive's member that is unpacked beside the archive."""
+        place, name = PurePosixPath(archive), key.removeprefix(archive)
+        for unpacked in (place.parent, place.parent / _stem(place.name)):
+            other = self._files.get((unpacked / name).as_posix())
+            if archive and other and other.stat().st_size == path.stat().st_size:
+                return
+        self._files[key] = path
+        self._keys[path] = key
+        self._by_name[path.name].append(key)
 
     def annotations(self, *suffixes: str) -> list[Path]:
         """Return the annotation files with one of the suffixes (``.csv``), in a stable order."""
         return [path for _, path in sorted(self._files.items()) if path.suffix.lower() in suffixes]
 
-    def videos(self) -> int:
-        """Return how many video files the release has."""
-        return sum(path.suffix.lower() in VIDEO_SUFFIXES for path in self._files.values())
-
-    def locate(self, reference: str, *, anywhere: bool = True) -> Path:
-        """Find the file that an annotation means by a relative path.
+    def unread(self, read: Iterable[Path]) -> list[str]:
+        """Say which archives and tables were not read, a sentence each; none if all were.
 
         Args:
-            reference: Path as the annotation has it; the file's own path must end with it.
-            anywhere: Whether a file of that name in another folder will do, if there is
-                just one.
+            read: The annotation files that were read or that have a note of their own.
+        """
+        known = {path.absolute() for path in read}
+        tables = [
+            key
+            for key, path in sorted(self._files.items())
+            if path.suffix.lower() in ANNOTATION_SUFFIXES and path.absolute() not in known
+        ]
+        notes = []
+        if self.unread_archives:
+            notes.append(
+                f"Not unpacked: {_listed(self.unread_archives)}; join split archives into one "
+                "(cat videos.zip.* > videos.zip), or unpack them, and run the command again."
+            )
+        if tables:
+            notes.append(f"Not read, because nothing is known of them: {_listed(tables)}.")
+        return notes
+
+    def videos(self) -> list[Path]:
+        """Return the video files that the release has."""
+        return [path for path in self._keys if path.suffix.lower() in VIDEO_SUFFIXES]
+
+    def locate(self, reference: str) -> Path:
+        """Find the file that an annotation means: its path must end with the annotation's.
 
         Raises:
-            LookupError: If there is no such file, or more than one; the message says which.
+            LookupError: If there is no such file, or several that differ; the message says which.
         """
-        wanted = PurePosixPath(reference.replace("\\", "/").strip()).as_posix()
+        wanted = _normal(reference)
         names = self._by_name.get(PurePosixPath(wanted).name, [])
-        exact = [name for name in names if name == wanted or name.endswith("/" + wanted)]
-        found = exact or (names if anywhere else [])
-        if wanted in exact:
-            found = [wanted]
-        if len(found) == 1:
-            return self._files[found[0]]
-        if not found:
+        exact = [name for name in names if f"/{_unpacked(name)}".endswith(f"/{wanted}")]
+        return self._files[self._only([wanted] if wanted in exact else exact, wanted)]
+
+    def elsewhere(
+        self, reference: str, table: Path, foreign: AbstractSet[str] = frozenset()
+    ) -> tuple[Path, str]:
+        """Find a file in another folder than its annotation says, if it can be no other clip.
+
+        Args:
+            reference: Path as the annotation has it.
+            table: The annotation file.
+            foreign: Words of folders that hold what the annotation cannot mean ("test").
+
+        Returns:
+            The file, and its path in the release.
+
+        Raises:
+            LookupError: If the release has no file of that name, several that differ, or one in
+                the folder of another set or split; the message says which.
+        """
+        wanted = _normal(reference)
+        name = self._only(self._by_name.get(PurePosixPath(wanted).name, []), wanted)
+        asked = _telling(wanted)
+        beside = _telling(self._keys.get(table, ""))
+        folders = [part for part in _telling(name) if part not in beside]
+        words = set(re.split(r"[^a-z0-9]+", " ".join(folders)))
+        if words & foreign or (asked and folders and not set(asked) <= set(folders)):
+            raise LookupError(
+                f"the release has no {shortened(wanted)}, and {shortened(name)} is in the folder "
+                "of another set or split"
+            )
+        return self._files[name], name
+
+    def _only(self, names: Sequence[str], wanted: str) -> str:
+        """Return the one file among some; those with the same content are one."""
+        if not names:
             raise LookupError(f"the release has no {shortened(wanted)}")
-        raise LookupError(f"{shortened(wanted)} could be any of {', '.join(sorted(found)[:3])}")
+        if len(names) > 1:
+            files = [self._files[name] for name in names]
+            if (
+                len({path.stat().st_size for path in files}) > 1
+                or len(set(map(content_id, files))) > 1
+            ):
+                raise LookupError(
+                    f"{shortened(wanted)} could be any of {', '.join(sorted(names)[:3])}"
+                )
+        return names[0]
 
     def footage(self, name: str, references: Sequence[str]) -> Footage:
         """Return the first video that one of some relative paths leads to.
@@ -123,10 +205,37 @@ class Release:
         """
         for reference in references:
             try:
-                return Footage(name, self.locate(reference, anywhere=False))
+                return Footage(name, self.locate(reference))
             except LookupError as error:
                 problem = str(error)
         return Footage(name, None, problem)
+
+
+def _stem(archive: str) -> str:
+    """Return an archive's name without its suffix, any other name as it is."""
+    ends = [suffix for suffix in ARCHIVE_SUFFIXES if archive.lower().endswith(suffix)]
+    return archive[: -max(map(len, ends))] if ends else archive
+
+
+def _unpacked(path: str) -> str:
+    """Return a path with archives as the folders that they would be."""
+    *folders, name = path.split("/")
+    return "/".join([*map(_stem, folders), name])
+
+
+def _normal(reference: str) -> str:
+    return PurePosixPath(reference.replace("\\", "/").strip()).as_posix()
+
+
+def _telling(path: str) -> list[str]:
+    """Return the folders of a path that say which clips they hold, in lower case."""
+    folders = [_stem(part.lower()) for part in PurePosixPath(path).parts[:-1]]
+    return [part for part in folders if part not in GENERAL_FOLDERS]
+
+
+def _listed(names: Sequence[str]) -> str:
+    more = f" and {len(names) - 5:,} more" if len(names) > 5 else ""
+    return shortened(", ".join(names[:5]) + more, 400)
 
 
 def unpack(archive: Path, scratch: Path) -> Path:

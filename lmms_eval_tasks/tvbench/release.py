@@ -5,7 +5,8 @@ The authors' layout: ``data/<task>.json``, each an object id -> question, and
 well; every question then lacks its video and says so.
 
 The Hub has the questions as parquet tables in two forms. yale-nlp/TOMATO: one table per task,
-``data/<task>-*.parquet``, with the columns of the authors' files and no videos.
+``data/<task>-*.parquet`` or ``<task>/<split>-*.parquet``, with the columns of the authors' files
+and no videos.
 lmms-eval/TOMATO: one table with ``id``, ``reason_type`` (the task) and ``video_path``, and the
 videos in archives; it lacks the motion type and the variations. If a release has both, the
 questions come from the first and the videos from the second.
@@ -13,7 +14,6 @@ questions come from the first and the videos from the second.
 
 from __future__ import annotations
 
-import ast
 from collections.abc import Iterator, Mapping
 from pathlib import Path, PurePosixPath
 from typing import Any
@@ -28,6 +28,8 @@ from video_reasoning.tasks.release.records import (
     OddRow,
     Parsed,
     index,
+    listed,
+    parquet_rows,
     path_of,
     posix,
     text,
@@ -85,11 +87,13 @@ def read(release: Release) -> Parsed:
             cannot be read.
     """
     files = {path.name: path for path in reversed(release.annotations(".json"))}
+    known = {path for path in files.values() if path.name in TASK_FILES.values()}
     absent = [name for name in TASK_FILES.values() if name not in files]
     if len(absent) == len(TASK_FILES):
         parsed = _read_tables(release)
+        parsed.notes += release.unread(release.annotations(".parquet"))
     else:
-        parsed = Parsed()
+        parsed = Parsed(notes=release.unread(known))
         for name in absent:
             parsed.notes.append(f"The release has no {name}.")
         for task, name in TASK_FILES.items():
@@ -106,7 +110,7 @@ def _read_tables(release: Release) -> Parsed:
     seen: list[str] = []
     for path in release.annotations(".parquet"):
         columns = _columns(path)
-        named = _task_named(path.name.partition("-")[0])
+        named = _task_named(path.name.partition("-")[0]) or _task_named(path.parent.name)
         if {*TABLE_COLUMNS, "key"} <= columns and named:
             by_task.setdefault(named, []).append(path)
         elif {*TABLE_COLUMNS, "reason_type", "video_path"} <= columns:
@@ -174,11 +178,7 @@ def _columns(path: Path) -> set[str]:
 
 def _table_rows(path: Path) -> Iterator[tuple[str, dict[str, Any]]]:
     """Read the rows of a table with the place of each, from 0."""
-    try:
-        rows = pq.read_table(path).to_pylist()
-    except (OSError, pa.ArrowException) as error:
-        raise ReleaseError(f"{path} is not a readable table ({error}); fetch it again.") from error
-    for number, row in enumerate(rows):
+    for number, row in enumerate(parquet_rows(path)):
         yield f"{path.name} row {number}", row
 
 
@@ -215,7 +215,7 @@ def _read_task(task: str, path: Path, release: Release, parsed: Parsed) -> None:
 
 
 def _item(task: str, number: str, row: Mapping[str, Any], release: Release) -> Item:
-    options = texts(_listed(row.get("options")), "options", least=2)
+    options = texts(listed(row.get("options"), "options"), "options", least=2)
     answer = chr(ord("A") + index(row.get("answer"), len(options), "answer"))
     video_path = posix(text(row, "video_path", default=""))
     key = text(row, "key", default=video_path.stem or None)
@@ -244,16 +244,6 @@ def _item(task: str, number: str, row: Mapping[str, Any], release: Release) -> I
         },
         shows=_locate(name, video_path, release),
     )
-
-
-def _listed(options: object) -> object:
-    """Return options that a table has as the text of a list as a list; others as they are."""
-    if isinstance(options, str) and options.strip().startswith("["):
-        try:
-            return ast.literal_eval(options.strip())
-        except (SyntaxError, ValueError, RecursionError, MemoryError):
-            return options
-    return options
 
 
 def _locate(name: str, video_path: PurePosixPath, release: Release) -> Footage:

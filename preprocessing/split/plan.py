@@ -25,6 +25,10 @@ MIN_PART_SECONDS = 1.0
 MAX_SCENES = 3
 """A video with more scenes is discarded."""
 
+MAX_TRIMMED_SECONDS = 1.5
+"""Other scenes are trimmed off the beginning and the end up to this length each: the authors'
+script has the number, the paper says "in the beginning and/or the end"."""
+
 COINCIDENCE_SECONDS = 0.5
 """A scene change as near as this to the event is part of the event."""
 
@@ -123,7 +127,8 @@ def keep_scene(
     """Return the part of a video that shows the scene of the event.
 
     `paper`: four or more scenes are too many. Of two or three, those before and after the scene
-    of the event are trimmed; a change within 0.5 s of the event is part of it and kept.
+    of the event are trimmed, up to 1.5 s at either end; a longer one is not in the beginning or
+    the end, and the video is discarded. A change within 0.5 s of the event is part of it and kept.
 
     `release`: a first or last scene under 1 s does not count if there are more than two, but
     stays in the video; three that count are too many. Of two, the first is cut off if it
@@ -153,6 +158,9 @@ def keep_scene(
             begin = change
         else:
             end = min(end, change)
+    if max(begin, duration - end) > MAX_TRIMMED_SECONDS + EPSILON:
+        change = begin if begin > MAX_TRIMMED_SECONDS + EPSILON else end
+        return KeptScene(0.0, duration, f"the scene changes in the middle, at {change:.2f} s")
     if begin > 0:
         notes.append(f"the first {begin:.2f} s show another scene")
     if end < duration:
@@ -175,10 +183,10 @@ def _keep_scene_as_released(
     if len(scenes) < 2:
         return KeptScene(0.0, duration)
     change = scenes[0][1]
-    if event_time > change and change <= 1.5:
+    if event_time > change and change <= MAX_TRIMMED_SECONDS:
         note = f"the first {change:.2f} s show another scene"
         return KeptScene(change, duration, notes=(note,))
-    if event_time < change and scenes[1][1] - scenes[1][0] <= 1.5:
+    if event_time < change and scenes[1][1] - scenes[1][0] <= MAX_TRIMMED_SECONDS:
         note = f"the last {duration - change:.2f} s show another scene"
         return KeptScene(0.0, change, notes=(note,))
     if abs(event_time - change) < COINCIDENCE_SECONDS:

@@ -70,14 +70,17 @@ def test_causalvqa_aggregates_of_every_model_follow_from_its_strata(name):
     parts["reasoning"] = [column for column in strata if not column.startswith(DESCRIPTIVE)]
     parts["all"] = strata
     assert set(parts) == set(table.columns) - set(strata)
+    exact = 0
     for model in table.rows:
         for row, columns in parts.items():
             assert sum(map(table.count, columns)) == table.count(row)
             # Each human number of table 13 is a bootstrap estimate of its own.
-            tolerance = 0.15 if model == "single_frame Human" else 0.06
-            printed = table.value(model, row)
-            joined = _joined(table, model, columns)
-            assert joined == pytest.approx(printed, abs=tolerance), (model, row)
+            tolerance = 0.127 if model == "single_frame Human" else 0.0441
+            difference = abs(_joined(table, model, columns) - table.value(model, row))
+            assert difference <= tolerance, (model, row)
+            exact += difference <= 0.0105
+    # The numbers of docs/causalvqa.md: what rounding explains, of 49, 49 and 21.
+    assert exact == {"paired": 37, "unpaired": 35, "ablations": 20}[name]
 
 
 def test_the_unweighted_mean_over_strata_would_not_do():

@@ -164,7 +164,13 @@ def test_the_judge_sees_both_texts_as_they_are():
         ("Score: 4\n\nGround Truth: a dog\nResponse to Score: a cat\nScore: 1", 4),
         # The format repeated before the answer.
         ("Reason: ...\nScore: Your score.\nReason: alike.\nScore: 5", 5),
-        ("Score: 4.5", None),
+        ("Score: 3.5", 3),
+        ("Score: 4.5", 4),
+        ("Score: 0.5", None),
+        ("Score:\n4", 4),
+        ("Reason: alike.\n**Score:**\n\n**4**", 4),
+        ("Score: Your score.\n5: The response matches.", None),
+        ("Score:\n1-5", None),
         ("Score: 0", None),
         ("Score: 7", None),
         ("Score: 10", None),
@@ -180,5 +186,11 @@ def test_judge_replies(reply, score):
 
 
 def test_long_replies_take_linear_time():
-    for text in ("score " * 50_000, "Score: " * 50_000, "*" * 300_000, "score:" + " " * 300_000):
+    for text in (
+        "score " * 50_000,
+        "Score: " * 50_000,
+        "*" * 300_000,
+        "score:" + " " * 300_000,
+        "score:\n" * 50_000,
+    ):
         assert parse_judge_score(text) is None

@@ -150,8 +150,13 @@ def test_scenes_of_the_paper() -> None:
     assert keep([1.0], 5) == (1, 10)
     assert keep([9.0], 5) == (0, 9)
     assert keep([1.0, 9.0], 5) == (1, 9)
-    assert keep([1.0, 2.0], 5) == (2, 10)
-    assert keep([7.0, 9.0], 5) == (0, 7)
+    assert keep([1.0, 1.5], 5) == (1.5, 10)
+    assert keep([8.6, 9.0], 5) == (0, 8.6)
+    # More than 1.5 s is neither the beginning nor the end.
+    assert keep([3.0], 5) == "the scene changes in the middle, at 3.00 s"
+    assert keep([7.0], 5) == "the scene changes in the middle, at 7.00 s"
+    assert keep([1.0, 2.0], 5) == "the scene changes in the middle, at 2.00 s"
+    assert keep([1.0, 8.0], 5) == "the scene changes in the middle, at 8.00 s"
     # A light goes out at the event.
     assert keep([5.2], 5) == (0, 10)
     assert keep([1.0, 5.2], 5) == (1, 10)

@@ -212,6 +212,8 @@ def test_accuracy_by_difficulty_with_unparsed_and_missing(home: Path) -> None:
     assert table["acc_easy"] == pytest.approx(1 / 2)
     assert table["acc_medium"] is None
     assert table["acc_hard"] == 0.0
+    assert table["acc_not_hard"] == pytest.approx(1 / 2)
+    assert table["hard_delta"] == pytest.approx(-1 / 2)
     assert table["unparsed_rate"] == pytest.approx(1 / 3)
     assert table["missing_items"] == 1
     assert table["withheld_items"] == 0
@@ -231,7 +233,7 @@ def test_withheld_answers_are_counted_and_there_is_no_accuracy(home: Path) -> No
     logged = [blackswan.process_results(doc, [text]) for text in ("B", "I cannot tell.")]
     assert logged[0]["choice"] == "B" and logged[0]["status"] == "withheld"
     table = aggregated("blackswan_test_detective_mcq", logged)
-    assert table["accuracy"] is table["acc_hard"] is None
+    assert table["accuracy"] is table["acc_hard"] is table["hard_delta"] is None
     assert table["withheld_items"] == 2
     assert table["unparsed_rate"] == 0.5
     # The group's accuracy is then N/A as well, and its counts add up.

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import itertools
 import json
 import re
 from collections import Counter
@@ -44,8 +45,9 @@ def annotation(video: str, marks: list[Marks], **changes: Any) -> dict[str, Any]
     }
 
 
-def build(*entries: Any, seed: int = 0) -> Built:
-    return build_questions(((f"entry {n}", entry) for n, entry in enumerate(entries)), seed=seed)
+def build(*entries: Any, seed: int = 0, variant: Any = "paper") -> Built:
+    numbered = ((f"entry {n}", entry) for n, entry in enumerate(entries))
+    return build_questions(numbered, seed=seed, variant=variant)
 
 
 def mcqs(built: Built, task: str) -> list[tuple[str, set[str]]]:
@@ -387,3 +389,34 @@ def test_the_documented_example_builds_what_the_page_says(tmp_path: Path) -> Non
         (tmp_path / "o" / "BlackSwanSuite_MCQ_Val.jsonl").read_text(encoding="utf-8").split("\n")[0]
     )
     assert row["difficulty"] == "medium"
+
+
+@pytest.mark.parametrize("variant", ["paper", "release"])
+@pytest.mark.parametrize("caption", ["", "a caption"])
+def test_how_many_questions_each_variant_gives(variant: str, caption: str) -> None:
+    """Over all marks: by how many were refuted in step 2 and, of those that stood, in step 3."""
+
+    def pairs(refuted: int) -> int:
+        return {0: 0, 1: 1 if caption else 0, 2: 1, 3: 3}[refuted]
+
+    for marks in itertools.product(itertools.product((False, True), repeat=2), repeat=3):
+        second = sum(not held for held, _ in marks)
+        third = sum(not held for _, held in marks)
+        counts = build(annotation("v", list(marks), caption=caption), variant=variant).counts()
+        if variant == "paper":
+            expected = (3 * pairs(second), (1 + 3 - third) * pairs(third))
+        else:
+            expected = (second * pairs(second), pairs(third) if second else 0)
+        assert (counts["Detective MCQ"], counts["Reporter MCQ"]) == expected
+        assert (counts["Detective YN"], counts["Reporter YN"]) == (3, second)
+
+
+def test_the_releases_rule_takes_only_what_was_written_new() -> None:
+    built = build(
+        annotation("v", [(False, True), (True, False), (False, False)]), variant="release"
+    )
+    refuted = {"first idea 1", "first idea 3"}
+    assert mcqs(built, "Detective") == [("second idea 1", refuted), ("second idea 3", refuted)]
+    assert mcqs(built, "Reporter") == [("what happened", {"first idea 2", "second idea 3"})]
+    with pytest.raises(BuildError, match="no variant 'other'"):
+        build(variant="other")

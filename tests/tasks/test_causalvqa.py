@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import ast
 import json
+import os
+import random
 from pathlib import Path
 from typing import Any
 
 import pytest
+import yaml
 
 from tests.tasks.releases import causalvqa_row, write_causalvqa
 from video_reasoning.metrics.published import published
@@ -14,6 +18,8 @@ from video_reasoning.tasks import causalvqa, scoring, store
 from video_reasoning.tasks.causalvqa import prompt
 from video_reasoning.tasks.errors import ReleaseError
 from video_reasoning.tasks.prepare.build import prepare
+
+CHECKOUT = os.environ.get(prompt.REPOSITORY_VARIABLE, "")
 
 TABLES = published("causalvqa").tables
 AGGREGATES = {
@@ -128,9 +134,36 @@ def test_the_authors_prompt_is_taken_from_a_checkout(
 ) -> None:
     monkeypatch.setenv(prompt.REPOSITORY_VARIABLE, str(repository))
     text = prompt.build("Where?", OPTIONS, "video")
-    assert text == "Where?\n(A) Up\n(B) Down\nPick one. Your Answer Letter: <A-E> END"
+    assert text == (
+        "Question:Where?\nOption:\n(A) Up\n(B) Down\n\nPick one. Your Answer Letter: <A-E> END"
+    )
     assert prompt.name().startswith("authors' (")
     assert causalvqa.metadata["prompt"] == prompt.name()
+
+
+@pytest.mark.skipif(
+    not CHECKOUT, reason=f"{prompt.REPOSITORY_VARIABLE} does not name the authors' repository"
+)
+def test_the_authors_prompt_is_what_their_code_builds(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Character by character, on as many drawn items as the test split has."""
+    monkeypatch.setenv(prompt.REPOSITORY_VARIABLE, CHECKOUT)
+    code = (Path(CHECKOUT) / "tasks/utils.py").read_text()
+    (function,) = (
+        node
+        for node in ast.parse(code).body
+        if isinstance(node, ast.FunctionDef) and node.name == "causalvqa_doc_to_text"
+    )
+    theirs: dict[str, Any] = {}
+    exec(compile(ast.Module([function], []), "utils.py", "exec"), theirs)
+    template = yaml.load((Path(CHECKOUT) / prompt.TEMPLATE).read_text(), prompt._Loader)
+    settings = template["lmms_eval_specific_kwargs"]["default"]
+    rng = random.Random(7)
+    signs = "ab {}%(),.:?!'\"\u00e9\u4e00\n"
+    for _ in range(793 * 2):
+        question, *options = ("".join(rng.choices(signs, k=rng.randint(1, 30))) for _ in range(6))
+        document = {"question": question, "choices": list(zip("ABCDE", options, strict=True))}
+        expected = theirs["causalvqa_doc_to_text"](document, settings)
+        assert prompt.build(question, dict(document["choices"]), "video") == expected
 
 
 def test_the_authors_prompt_may_lie_in_the_store(no_store: Path) -> None:

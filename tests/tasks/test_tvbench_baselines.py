@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -29,12 +29,14 @@ Rows = dict[str, list[dict[str, Any]]]
 
 
 @pytest.fixture(scope="module")
-def rows(tmp_path_factory: pytest.TempPathFactory) -> Rows:
+def rows(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Rows]:
     home = tmp_path_factory.mktemp("real")
     manifest = prepare("tvbench", ANNOTATIONS, store_home=home)
     assert len(manifest["splits"]["test"]["missing"]) == 1484
     read = pq.read_table(store.questions_file("tvbench", "test", home)).to_pylist()
-    return {task: [row for row in read if row["task"] == task] for task in TASKS}
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv(store.HOME_VARIABLE, str(home))
+        yield {task: [row for row in read if row["task"] == task] for task in TASKS}
 
 
 def answered(model: WeightlessModel, rows: Rows) -> list[float]:
@@ -65,6 +67,7 @@ def documented(name: str) -> list[float]:
     ("name", "build"),
     [
         ("`random_choice`, seed 42", lambda: RandomChoice(seed=42)),
+        ("`random_choice`, `generator=python`", lambda: RandomChoice(generator="python")),
         ("`frequent_choice`", FrequentChoice),
     ],
 )
@@ -72,6 +75,34 @@ def test_the_page_says_what_comes_out(
     rows: Rows, name: str, build: Callable[[], WeightlessModel]
 ) -> None:
     assert answered(build(), rows) == documented(name)
+
+
+@needs_annotations
+def test_pythons_generator_gives_the_papers_random_choice(rows: Rows) -> None:
+    printed = [22.0, 17.6, 22.9, 17.9, 18.6, 13.4, 18.5]
+    assert answered(RandomChoice(seed=42, generator="python"), rows) == printed
+    assert list(published("tvbench").tables["accuracy"].rows["Random Choice (42)"]) == printed
+
+
+@needs_annotations
+def test_what_fits_the_papers_frequent_choice(rows: Rows) -> None:
+    """A alone in two tasks, the mean of A and B in three, that of A, B and C in one."""
+    fits = dict.fromkeys(TASKS, "AB") | {
+        "shape_trend": "A", "action_count": "A", "velocity_frequency": "ABC"
+    }  # fmt: skip
+    shares = {
+        task: sum(row["answer"] in fits[task] for row in rows[task])
+        / len(rows[task])
+        / len(fits[task])
+        for task in TASKS
+    }
+    printed = published("tvbench").tables["accuracy"].rows["Frequent Choice"]
+    assert [round(100 * share + 1e-9, 1) for share in shares.values()] == list(printed[:-1])
+
+
+def test_pythons_generator_is_for_tvbench() -> None:
+    with pytest.raises(ValueError, match="no generator 'numpy'"):
+        RandomChoice(generator="numpy")
 
 
 @needs_annotations
