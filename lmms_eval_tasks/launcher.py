@@ -1,7 +1,8 @@
 """The command ``lmms_eval``: the harness, with our tasks known.
 
-It adds our task folder to ``--include_path`` (the user's own comes first), checks that the data
-of our tasks among those asked for is there before anything heavy is imported, and exits with 1
+It adds our task folder to ``--include_path`` (the user's own comes first), checks before anything
+heavy is imported that the data of our tasks among those asked for is there and that the model can
+be shown it, and exits with 1
 if an evaluation failed (the harness itself exits with 0). Everything else is handed through.
 ``python -m video_reasoning.tasks`` is the same command, for ``accelerate launch -m`` and
 ``torchrun -m``.
@@ -15,7 +16,7 @@ from __future__ import annotations
 import argparse
 import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from importlib import import_module
 from pathlib import Path
 from typing import Any
@@ -24,11 +25,13 @@ import yaml
 
 from video_reasoning.tasks import registry
 from video_reasoning.tasks.errors import StoreError, UserError
+from video_reasoning.tasks.models import quirks
 
 FAILED = 1
 """Exit code of a failed evaluation."""
 UNUSABLE = 2
-"""Exit code if nothing was run: missing data, no task named, or an unknown harness."""
+"""Exit code if nothing was run: missing data, no task named, a model that cannot be shown them, or
+an unknown harness."""
 
 _OTHERWISE = (
     'run `lmms-eval --include_path "$(video-reasoning tasks-path)" ...` instead, or install '
@@ -55,7 +58,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     try:
         if not evaluates:
             return _dispatch(given)
-        return _evaluate(given) if _data_is_there(given) else UNUSABLE
+        if not _data_is_there(given) or _is_refused(given):
+            return UNUSABLE
+        return _evaluate(given)
     except KeyboardInterrupt:
         _tell("Interrupted.")
         return 130
@@ -68,11 +73,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def requested_names(arguments: Sequence[str]) -> list[str]:
     """Return the names in ``--tasks``, on the command line or in a ``--config`` file."""
-    known = _known(arguments)
-    values = [known.tasks]
-    if known.config and not known.tasks:
-        values = _configured(Path(known.config))
-    return [name for value in values if value for name in value.split(",") if name]
+    return [name for run in _runs(arguments) for name in _names(run)]
 
 
 def with_ours(include_path: Any) -> list[str]:
@@ -88,19 +89,50 @@ def _known(arguments: Sequence[str]) -> argparse.Namespace:
     parser = argparse.ArgumentParser(add_help=False)
     parser.add_argument("--tasks")
     parser.add_argument("--config")
+    parser.add_argument("--model", default="")
+    parser.add_argument("--model_args", default="")
+    parser.add_argument("--force_simple", action="store_true")
     parser.add_argument("--power_analysis", action="store_true")
     parser.add_argument("-h", "--help", action="store_true")
     return parser.parse_known_args(list(arguments))[0]
 
 
-def _configured(path: Path) -> list[str]:
-    """Return ``tasks`` of each run in a config file; one that is unreadable is the harness's."""
+def _runs(arguments: Sequence[str]) -> list[dict[str, Any]]:
+    """Return the options of each run, on the command line or in a ``--config`` file."""
+    known = _known(arguments)
+    if not known.config or known.tasks:
+        return [vars(known)]
     try:
-        loaded = yaml.safe_load(path.read_text(encoding="utf-8"))
+        loaded = yaml.safe_load(Path(known.config).read_text(encoding="utf-8"))
     except (OSError, ValueError, yaml.YAMLError):
-        return []
+        return []  # a file that is unreadable is the harness's business
     runs = loaded if isinstance(loaded, list) else [loaded]
-    return [str(run["tasks"]) for run in runs if isinstance(run, dict) and run.get("tasks")]
+    return [{**vars(known), **run} for run in runs if isinstance(run, dict)]
+
+
+def _names(run: Mapping[str, Any]) -> list[str]:
+    return [name for name in str(run.get("tasks") or "").split(",") if name]
+
+
+def _is_refused(arguments: Sequence[str]) -> bool:
+    """Tell whether a model cannot be shown what a task of ours shows, and print why."""
+    quirks.named_by_user()
+    for run in _runs(arguments):
+        tasks = [task for task in registry.requested(_names(run)) if task.needs]
+        blind = [task.condition == "blind" for task in tasks]
+        given = run.get("model_args") or ""
+        if isinstance(given, Mapping):
+            given = ",".join(f"{name}={value}" for name, value in given.items())
+        model, simple = str(run.get("model") or ""), bool(run.get("force_simple"))
+        about = {"simple": simple, "arguments": str(given)}
+        reason = quirks.refusal(model, **about, video=not all(blind), blind=any(blind))
+        if reason:
+            _tell(reason)
+            return True
+        if quirks.form_of(model, **about).repeat > 1:
+            # A task's functions are not told the model's arguments.
+            os.environ.setdefault(quirks.VARIABLE, "clip")
+    return False
 
 
 def _data_is_there(arguments: Sequence[str]) -> bool:

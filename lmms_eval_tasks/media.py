@@ -22,9 +22,13 @@ from loguru import logger
 from video_reasoning.preprocessing.clips import clip_for
 from video_reasoning.preprocessing.conditions import Condition
 from video_reasoning.preprocessing.files import make_once
+from video_reasoning.preprocessing.frames import NumberedFrames, read_frames
+from video_reasoning.preprocessing.lossless import Bank
 from video_reasoning.preprocessing.pictures import black_frame
+from video_reasoning.preprocessing.sampling import uniform_indices
 from video_reasoning.preprocessing.video import VideoError, check
 from video_reasoning.tasks import store
+from video_reasoning.tasks.models import quirks
 
 PLACEHOLDER_FRAMES = 64
 """Frames of the placeholder clip: some samplers fail on a clip of fewer frames than they ask for,
@@ -33,6 +37,9 @@ and the papers ask for 32 at the most."""
 _OUTCOMES: dict[tuple[Path, str], str] = {}
 # Videos and questions whose clips were asked for in this process: why there is none, or the empty
 # text. A process scores what it has shown, and a fault in the middle of a file shows only then.
+
+_HANDED: dict[tuple[str, str, str], str] = {}
+# Benchmark, question and condition -> how it was handed over in this process.
 
 WHOLE = "whole_video"
 """Attribute of a ``doc_to_visual`` that shows an excerpt: the function that shows all of it."""
@@ -121,6 +128,112 @@ def show(
     return [str(placeholder())]
 
 
+def hand_over(
+    benchmark: str,
+    document: Mapping[str, Any],
+    paths: Sequence[str],
+    settings: Mapping[str, Any] | None,
+    condition: Condition | None = None,
+) -> list[Any]:
+    """Return a document's videos in the form that the model at hand reads exactly.
+
+    Args:
+        benchmark: Name of the benchmark.
+        document: A row of ``questions.parquet``; ``id`` and ``condition`` are read.
+        paths: What :func:`show` returned.
+        settings: ``lmms_eval_specific_kwargs``; see :mod:`video_reasoning.tasks.models.quirks`.
+        condition: Which frames ``paths`` show; None for whole videos.
+
+    Returns:
+        The paths, a PIL image per frame, or per video one part of a message with its frames.
+    """
+    form = quirks.form_for(settings)
+    handed = form.whole_as if condition is None else form.frames_as
+    _HANDED[_place(benchmark, document)] = handed if paths else "nothing"
+    try:
+        return in_form(paths, settings, condition)
+    except (VideoError, ValueError, OSError) as error:
+        _OUTCOMES[video_path(benchmark, document), str(document.get("id"))] = str(error)
+        logger.warning(f"{benchmark} {document.get('id')}: shown as missing: {error}")
+        return in_form([str(placeholder())] * len(paths), settings, condition)
+
+
+def in_form(
+    visuals: Sequence[Any], settings: Mapping[str, Any] | None, condition: Condition | None
+) -> list[Any]:
+    """Return visuals with each path of a video in the form that the model at hand reads exactly.
+
+    Args:
+        visuals: Paths of videos; whatever else it contains stays.
+        settings: As in :func:`hand_over`.
+        condition: Which frames the videos are clips of; None for whole videos.
+
+    Raises:
+        VideoError: A video cannot be read.
+        OSError: A clip cannot be written.
+    """
+    form = quirks.form_for(settings)
+    if condition is None:
+        handed, wanted, repeat = form.whole_as, quirks.whole_frames(settings), 1
+    else:
+        handed, wanted, repeat = form.frames_as, condition.m, form.repeat
+    found: list[Any] = []
+    for each in visuals:
+        found += _parts(Path(each), handed, wanted, repeat) if isinstance(each, str) else [each]
+    return found
+
+
+def part_of_message(handed: Any) -> dict[str, Any]:
+    """Return what :func:`hand_over` returned for one visual as a part of a chat message."""
+    if isinstance(handed, dict):
+        return handed
+    return {"type": "video" if isinstance(handed, str) else "image", "url": handed}
+
+
+def handed_over(benchmark: str, document: Mapping[str, Any]) -> str:
+    """Return how a document's video was handed over in this process.
+
+    Returns:
+        One of :data:`quirks.FRAMES_AS`, ``nothing`` if it was asked blind, or the empty text if
+        it was not shown by this process (a cached response).
+    """
+    return _HANDED.get(_place(benchmark, document), "")
+
+
+def _place(benchmark: str, document: Mapping[str, Any]) -> tuple[str, str, str]:
+    return benchmark, str(document.get("id")), str(document.get("condition") or "")
+
+
+def _parts(path: Path, handed: quirks.FramesAs, wanted: int, repeat: int) -> list[Any]:
+    if handed == "clip":
+        return [str(path if repeat == 1 else _repeated(path, repeat))]
+    # The clip of a single frame contains it twice, and the placeholder more than are asked for.
+    chosen = read_frames(path, lambda n: uniform_indices(n, min(wanted, n)), lambda image: image)
+    images = list(chosen.pictures)
+    return images if handed == "images" else [{"type": "video", "url": images}]
+
+
+def _repeated(clip: Path, times: int) -> Path:
+    """Return a clip that contains each frame of another several times, made if it is not there."""
+
+    def write(target: Path) -> None:
+        video = NumberedFrames(clip)
+        with Bank() as bank:
+            banked = video.read(range, bank.add)
+            bank.finish()
+            bank.write([banked[n] for n in sorted(banked) for _ in range(times)], target)
+
+    name = f"{clip.stem}-x{times}{clip.suffix}"
+    try:
+        return make_once(clip.with_name(name), write)
+    except PermissionError:
+        return make_once(_cache() / "clips" / name, write)
+
+
+def _cache() -> Path:
+    return Path(platformdirs.user_cache_dir("video-reasoning", appauthor=False))
+
+
 @lru_cache(maxsize=1)
 def placeholder() -> Path:
     """Return a short black clip that every model can read, made once in the user's cache folder.
@@ -129,9 +242,8 @@ def placeholder() -> Path:
     full must not end the run.
     """
     name = f"placeholder-{PLACEHOLDER_FRAMES}.mp4"
-    cache = Path(platformdirs.user_cache_dir("video-reasoning", appauthor=False))
     own = getattr(os, "getuid", int)()
-    for folder in (cache, Path(tempfile.gettempdir()) / f"video-reasoning-{own}"):
+    for folder in (_cache(), Path(tempfile.gettempdir()) / f"video-reasoning-{own}"):
         try:
             return make_once(folder / name, _write_black)
         except OSError as error:

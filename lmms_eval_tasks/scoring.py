@@ -35,7 +35,7 @@ from video_reasoning.tasks.llm import extractor
 Status = Literal["answered", "unparsed", "missing", "withheld"]
 Document = Mapping[str, Any]
 
-LOGGED = frozenset({"id", "status", "choice", "rule", "score", "problem", "prompt"})
+LOGGED = frozenset({"id", "status", "choice", "rule", "score", "problem", "prompt", "frames_as"})
 """Keys of ``process_results`` that only go to the sample log."""
 
 
@@ -239,6 +239,7 @@ def common_metrics(benchmark: str, document: Document, judged: Mapping[str, Any]
     return {
         "id": str(document.get("id")),
         **judged,
+        "frames_as": media.handed_over(benchmark, document),
         "unparsed_rate": None if missing else float(judged["choice"] is None),
         "llm_extracted": {
             "extracted": rule.startswith(extractor.FOUND),

@@ -48,7 +48,7 @@ from video_reasoning.tasks.audit.visuals import (
     placeholder_for,
     visuals_of,
 )
-from video_reasoning.tasks.media import WHOLE
+from video_reasoning.tasks.media import WHOLE, in_form
 
 __all__ = ["Hooks"]
 
@@ -104,10 +104,11 @@ class Hooks:
                 self._note(document, given)
                 return given if isinstance(given, list) else [given]
             shown = self._shower.show(given, *self._draw(document))
+            visuals = in_form(shown.visuals, lmms_eval_specific_kwargs, self._variant.condition)
         except (Exception, SystemExit) as error:
             return self._not_shown(document, error, given)
         self._remember(document, shown.shape, shown.source)
-        return shown.visuals
+        return visuals
 
     def doc_to_messages(
         self, document: Mapping[str, Any], lmms_eval_specific_kwargs: Any = None

@@ -206,7 +206,8 @@ def kind_of(visual: Any) -> Media | None:
             return "image" if visual["type"] == "image" else "sound"
         if "array" in visual or "sampling_rate" in visual:
             return "sound"
-        return "video" if any(visual.get(name) for name in _PATH_KEYS) else None
+        given = next((visual[name] for name in _PATH_KEYS if visual.get(name)), None)
+        return None if given is None else "frames" if isinstance(given, list) else "video"
     if isinstance(visual, (str, Path)):
         suffix = Path(visual).suffix.lower()
         if suffix in _IMAGES:

@@ -13,6 +13,8 @@ from typing import Any
 from video_reasoning.tasks import scoring
 
 Document = Mapping[str, Any]
+Settings = Mapping[str, Any] | None
+"""``lmms_eval_specific_kwargs``, which no prompt here depends on."""
 
 FORECASTER_GEN = (
     "Describe what could happen next, by explaining the sequence of actions leading to the outcome."
@@ -52,14 +54,17 @@ STEP_BY_STEP = (
 """Asks for reasoning before the option; our own wording."""
 
 
+DocToText = Callable[..., str]
+
+
 def listed_options(doc: Document) -> str:
     """Return the options as the prompts list them: ``A. <Option A> B. <Option B> ...``."""
     return " ".join(f"{letter}. {text}" for letter, text in scoring.letters(doc["options"]).items())
 
 
-def _same(prompt: str) -> Callable[[Document], str]:
+def _same(prompt: str) -> DocToText:
     """Return a ``doc_to_text`` with one prompt for every video."""
-    return lambda doc: prompt
+    return lambda doc, _=None: prompt
 
 
 forecaster_gen = _same(FORECASTER_GEN)
@@ -67,37 +72,37 @@ detective_gen = _same(DETECTIVE_GEN)
 reporter_gen = _same(REPORTER_GEN)
 
 
-def detective_mcq(doc: Document) -> str:
+def detective_mcq(doc: Document, _: Settings = None) -> str:
     """Return the prompt of Detective-MCQ."""
     return DETECTIVE_MCQ.format(options=listed_options(doc))
 
 
-def reporter_mcq(doc: Document) -> str:
+def reporter_mcq(doc: Document, _: Settings = None) -> str:
     """Return the prompt of Reporter-MCQ."""
     return REPORTER_MCQ.format(options=listed_options(doc))
 
 
-def yes_no(doc: Document) -> str:
+def yes_no(doc: Document, _: Settings = None) -> str:
     """Return the prompt of Detective-Y/N and Reporter-Y/N."""
     return YES_NO.format(hypothesis=doc["hypothesis"])
 
 
-def detective_mcq_cot(doc: Document) -> str:
+def detective_mcq_cot(doc: Document, _: Settings = None) -> str:
     """Return the prompt of Detective-MCQ, and a request for reasoning first."""
     return f"{detective_mcq(doc)}\n{STEP_BY_STEP}"
 
 
-def reporter_mcq_cot(doc: Document) -> str:
+def reporter_mcq_cot(doc: Document, _: Settings = None) -> str:
     """Return the prompt of Reporter-MCQ, and a request for reasoning first."""
     return f"{reporter_mcq(doc)}\n{STEP_BY_STEP}"
 
 
-def perception(doc: Document) -> str:
+def perception(doc: Document, _: Settings = None) -> str:
     """Return Detective-MCQ with captions of both ends of the video first (appendix H.1)."""
     return f"{_perceived(doc)}\n{CAPTIONED_MCQ.format(options=listed_options(doc))}"
 
 
-def perception_comprehension(doc: Document) -> str:
+def perception_comprehension(doc: Document, _: Settings = None) -> str:
     """Return what :func:`perception` does, with how the two ends differ (appendix H.1)."""
     differs = COMPREHENSION.format(pc_comp=_clause(doc["pc_comp"]))
     return f"{_perceived(doc)} {differs}\n{CAPTIONED_MCQ.format(options=listed_options(doc))}"
@@ -114,13 +119,13 @@ def _clause(caption: str) -> str:
     return caption.strip().rstrip(".")
 
 
-def _two_clips(question: Callable[[Document], str]) -> Callable[[Document], str]:
+def _two_clips(question: DocToText) -> DocToText:
     """Return a ``doc_to_text`` with the sentences that precede each of the two clips.
 
     A chat model gets the clips between the sentences (``doc_to_messages``); this is the same text
     in one piece, which the harness builds for every task and logs.
     """
-    return lambda doc: f"{BEGINNING}\n{END}\n{question(doc)}"
+    return lambda doc, _=None: f"{BEGINNING}\n{END}\n{question(doc)}"
 
 
 detective_gen_clips = _two_clips(detective_gen)

@@ -31,6 +31,7 @@ NOT_HARD = frozenset({"easy", "medium"})
 """What table 8 calls "Easy": every question that is not hard."""
 
 Document = Mapping[str, Any]
+Settings = Mapping[str, Any] | None
 Results = Sequence[Any]
 
 
@@ -41,9 +42,9 @@ class ClipsError(UserError):
 # What is shown
 
 
-def doc_to_visual(doc: Document) -> list[str]:
+def doc_to_visual(doc: Document, lmms_eval_specific_kwargs: Settings = None) -> list[Any]:
     """Show one video: V_pre alone, V_pre + black + V_post, or all three parts, by the task."""
-    return media.show(BENCHMARK, doc)
+    return media.hand_over(BENCHMARK, doc, media.show(BENCHMARK, doc), lmms_eval_specific_kwargs)
 
 
 def no_visual_for_simple_models(doc: Document) -> list[str]:
@@ -59,32 +60,38 @@ def no_visual_for_simple_models(doc: Document) -> list[str]:
     )
 
 
-def detective_gen_messages(doc: Document) -> list[dict[str, Any]]:
+def detective_gen_messages(
+    doc: Document, lmms_eval_specific_kwargs: Settings = None
+) -> list[dict[str, Any]]:
     """Return two clips and the question of Detective-Gen, for chat models."""
-    return _messages(doc, prompts.detective_gen(doc))
+    return _messages(doc, prompts.detective_gen(doc), lmms_eval_specific_kwargs)
 
 
-def detective_mcq_messages(doc: Document) -> list[dict[str, Any]]:
+def detective_mcq_messages(
+    doc: Document, lmms_eval_specific_kwargs: Settings = None
+) -> list[dict[str, Any]]:
     """Return two clips and the question of Detective-MCQ, for chat models."""
-    return _messages(doc, prompts.detective_mcq(doc))
+    return _messages(doc, prompts.detective_mcq(doc), lmms_eval_specific_kwargs)
 
 
-def detective_yn_messages(doc: Document) -> list[dict[str, Any]]:
+def detective_yn_messages(
+    doc: Document, lmms_eval_specific_kwargs: Settings = None
+) -> list[dict[str, Any]]:
     """Return two clips and the question of Detective-Y/N, for chat models."""
-    return _messages(doc, prompts.yes_no(doc))
+    return _messages(doc, prompts.yes_no(doc), lmms_eval_specific_kwargs)
 
 
-def _messages(doc: Document, question: str) -> list[dict[str, Any]]:
+def _messages(doc: Document, question: str, settings: Settings) -> list[dict[str, Any]]:
     """Return V_pre and V_post as two clips, each after its sentence, then the question (app. E)."""
     problem = clips_problem(doc)
-    clips = [
-        media.show(BENCHMARK, {**doc, "video": doc[column], "problem": problem})[0]
-        for column in ("video_before", "video_after")
-    ]
-    texts = (f"{prompts.BEGINNING}\n", f"\n{prompts.END}\n")
-    content: list[dict[str, str]] = []
-    for text, clip in zip(texts, clips, strict=True):
-        content += [{"type": "text", "text": text}, {"type": "video", "url": clip}]
+    content: list[dict[str, Any]] = []
+    for column, text in (
+        ("video_before", f"{prompts.BEGINNING}\n"),
+        ("video_after", f"\n{prompts.END}\n"),
+    ):
+        part = {**doc, "video": doc[column], "problem": problem}
+        shown = media.hand_over(BENCHMARK, part, media.show(BENCHMARK, part), settings)
+        content += [{"type": "text", "text": text}, *map(media.part_of_message, shown)]
     content.append({"type": "text", "text": f"\n{question}"})
     return [{"role": "user", "content": content}]
 

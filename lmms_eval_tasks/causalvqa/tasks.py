@@ -42,9 +42,11 @@ def condition(doc: Document, lmms_eval_specific_kwargs: Settings = None) -> Cond
     return None if name == WHOLE else Condition.parse(name)
 
 
-def doc_to_visual(doc: Document, lmms_eval_specific_kwargs: Settings = None) -> list[str]:
-    """Show the clip as released, for the model's own sampler of frames; or an ablation's clip."""
-    return media.show(BENCHMARK, doc, condition(doc, lmms_eval_specific_kwargs))
+def doc_to_visual(doc: Document, lmms_eval_specific_kwargs: Settings = None) -> list[Any]:
+    """Show the clip as released, for the model's own sampler of frames; or an ablation's frame."""
+    shown = condition(doc, lmms_eval_specific_kwargs)
+    clips = media.show(BENCHMARK, doc, shown)
+    return media.hand_over(BENCHMARK, doc, clips, lmms_eval_specific_kwargs, shown)
 
 
 def doc_to_text(doc: Document, lmms_eval_specific_kwargs: Settings = None) -> str:

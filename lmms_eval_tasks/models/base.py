@@ -163,7 +163,7 @@ class WeightlessModel(lmms):  # type: ignore[misc]
                 if part["type"] == "text":
                     texts.append(part["text"])
                 else:
-                    found.append(part["url"])
+                    found += _flatten(part["url"])
         return "\n".join(texts), tuple(found)
 
     def loglikelihood(self, requests: Sequence[Any]) -> list[tuple[float, bool]]:

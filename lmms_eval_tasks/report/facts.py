@@ -13,6 +13,7 @@ from typing import Any
 from video_reasoning.metrics.accuracy import mean
 from video_reasoning.tasks import store
 from video_reasoning.tasks.errors import StoreError, UserError
+from video_reasoning.tasks.models import quirks
 from video_reasoning.tasks.results.items import TaskLog
 from video_reasoning.tasks.results.logs import Run
 from video_reasoning.tasks.results.numbers import TaskNumbers
@@ -93,7 +94,11 @@ def task_facts(log: TaskLog) -> dict[str, str]:
     if isinstance(metadata, Mapping):
         facts["task version"] = _plain(metadata.get("version", ""))
         facts["prompt variant"] = _plain(metadata.get("prompt", "")) or "the task's own"
-    facts.update(_filled(config, ("lmms_eval_specific_kwargs", "generation_kwargs", "repeats")))
+    if (settings := config.get("lmms_eval_specific_kwargs")) != quirks.DELIVERY:
+        facts.update(
+            _filled({"lmms_eval_specific_kwargs": settings}, ["lmms_eval_specific_kwargs"])
+        )
+    facts.update(_filled(config, ("generation_kwargs", "repeats")))
     facts["sample log"] = str(log.log)
     if log.questions_file:
         facts["questions"] = str(log.questions_file)

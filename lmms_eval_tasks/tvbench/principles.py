@@ -48,22 +48,30 @@ principles_docs = _expand(PRINCIPLES)
 frames_docs = _expand(FRAMES)
 
 
-def principles_visual(doc: Mapping[str, Any]) -> list[str]:
-    """Show the clip of the document's condition, made together with its question's others."""
-    return _visual(doc, PRINCIPLES)
+def principles_visual(
+    doc: Mapping[str, Any], lmms_eval_specific_kwargs: tasks.Settings = None
+) -> list[Any]:
+    """Show the frames of the document's condition, made together with its question's others."""
+    return _visual(doc, PRINCIPLES, lmms_eval_specific_kwargs)
 
 
-def frames_visual(doc: Mapping[str, Any]) -> list[str]:
-    """Show the clip of the document's frame count, made together with its question's others."""
-    return _visual(doc, FRAMES)
+def frames_visual(
+    doc: Mapping[str, Any], lmms_eval_specific_kwargs: tasks.Settings = None
+) -> list[Any]:
+    """Show as many frames as the document says, made together with its question's others."""
+    return _visual(doc, FRAMES, lmms_eval_specific_kwargs)
 
 
-def _visual(doc: Mapping[str, Any], conditions: Sequence[str]) -> list[str]:
+def _visual(
+    doc: Mapping[str, Any], conditions: Sequence[str], settings: tasks.Settings
+) -> list[Any]:
     pick = None if doc["pick"] == NO_PICK else int(doc["pick"])
     together = [
         Condition.parse(name) for name in conditions if name != "handpicked1" or pick is not None
     ]
-    return media.show(tasks.BENCHMARK, doc, tasks.condition(doc), pick=pick, together=together)
+    shown = tasks.condition(doc)
+    clips = media.show(tasks.BENCHMARK, doc, shown, pick=pick, together=together)
+    return media.hand_over(tasks.BENCHMARK, doc, clips, settings, shown)
 
 
 def process_principles_results(doc: Mapping[str, Any], results: Sequence[Any]) -> dict[str, Any]:

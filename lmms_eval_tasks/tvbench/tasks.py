@@ -63,9 +63,11 @@ def whole_video(doc: Document) -> list[str]:
 
 
 @media.excerpt_of(whole_video)
-def doc_to_visual(doc: Document, lmms_eval_specific_kwargs: Settings = None) -> list[str]:
-    """Show the clip with exactly the frames of the condition; nothing if it is blind."""
-    return media.show(BENCHMARK, doc, condition(doc, lmms_eval_specific_kwargs))
+def doc_to_visual(doc: Document, lmms_eval_specific_kwargs: Settings = None) -> list[Any]:
+    """Show exactly the frames of the condition; nothing if it is blind."""
+    shown = condition(doc, lmms_eval_specific_kwargs)
+    clips = media.show(BENCHMARK, doc, shown)
+    return media.hand_over(BENCHMARK, doc, clips, lmms_eval_specific_kwargs, shown)
 
 
 def doc_to_text(doc: Document, lmms_eval_specific_kwargs: Settings = None) -> str:

@@ -165,3 +165,77 @@ def test_a_harness_without_these_functions_is_named(
     sys.modules["lmms_eval.cli"].__path__ = []  # type: ignore[attr-defined]
     assert launcher.main(arguments) == launcher.UNUSABLE
     assert f"has no {name} with" in capsys.readouterr().err
+
+
+def _checkpoint(folder: Path, kind: str) -> Path:
+    folder.mkdir()
+    (folder / "config.json").write_text(f'{{"model_type": "{kind}"}}')
+    return folder
+
+
+@pytest.mark.parametrize(
+    ("arguments", "names"),
+    [
+        ("huggingface --tasks tvbench_tomato_direction", "a server of your own"),
+        ("video_llava --tasks causalvqa_debug", "llava_vid"),
+        ("minicpm_v --tasks blackswan_detective_mcq", "a server of your own"),
+        ("llava_hf --tasks tvbench_tomato_blind", "previous question"),
+        ("llava_hf --force_simple --tasks tvbench_tomato_blind", "previous question"),
+        ("llava_vid --tasks causalvqa_debug_blind", "llava_onevision"),
+        ("internvl3 --model_args modality=video --tasks causalvqa_debug_blind", "modality=image"),
+        (
+            "llava_hf --force_simple --model_args pretrained={}/old --tasks causalvqa_debug",
+            "drops every video",
+        ),
+    ],
+)
+def test_what_a_model_cannot_be_shown_is_refused_in_one_sentence(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, arguments: str, names: str
+) -> None:
+    _checkpoint(tmp_path / "old", "llava_next")
+    monkeypatch.setattr(registry, "missing_data", lambda _: [])
+    monkeypatch.setattr(registry, "losses", lambda _: [])
+    said: list[str] = []
+    monkeypatch.setattr(launcher, "_tell", said.append)
+    monkeypatch.setattr(launcher, "_evaluate", lambda _: pytest.fail("the harness was started"))
+    given = f"--model {arguments.format(tmp_path)}".split()
+    assert launcher.main(given) == launcher.UNUSABLE
+    (sentence,) = said
+    assert given[1] in sentence and names in sentence
+    # The same in a --config file.
+    options = dict(zip(given[::2], given[1::2], strict=False))
+    if "--force_simple" not in given:
+        config = tmp_path / "run.yaml"
+        config.write_text("".join(f"{key[2:]}: {value}\n" for key, value in options.items()))
+        assert launcher.main(["--config", str(config)]) == launcher.UNUSABLE
+        assert said == [sentence] * 2
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        "llava_hf --tasks tvbench_tomato_direction",
+        "llava_hf --force_simple --model_args pretrained={}/new --tasks causalvqa_debug",
+        "internvl3 --tasks causalvqa_debug,causalvqa_debug_blind",
+        "huggingface --tasks mme,tvbench_tomato_blind_of_someone_else",
+        "unheard_of --tasks tvbench_tomato,tvbench_tomato_blind",
+    ],
+)
+def test_what_a_model_can_be_shown_goes_to_the_harness(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, arguments: str
+) -> None:
+    _checkpoint(tmp_path / "new", "llava_onevision")
+    monkeypatch.setattr(registry, "missing_data", lambda _: [])
+    monkeypatch.setattr(registry, "losses", lambda _: [])
+    monkeypatch.setattr(launcher, "_evaluate", lambda _: 0)
+    assert launcher.main(f"--model {arguments.format(tmp_path)}".split()) == 0
+
+
+def test_an_unknown_form_is_refused(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(registry, "missing_data", lambda _: [])
+    monkeypatch.setattr(registry, "losses", lambda _: [])
+    monkeypatch.setenv("VIDEO_REASONING_FRAMES_AS", "pictures")
+    assert launcher.main(["--model", "x", "--tasks", "causalvqa_debug"]) == launcher.UNUSABLE
+    assert "clip, images, frames" in capsys.readouterr().err

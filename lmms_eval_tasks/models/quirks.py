@@ -1,0 +1,310 @@
+"""How frames are handed to each model class of the harness, and what a class cannot show.
+
+The same frames can be handed over in three ways, and a class that reads one of them exactly may
+crash on another, or silently show less. What is written here was measured with frames that name
+themselves, in lmms-eval 0.7.3 (docs/running-models.md). A class gets the same form under all
+conditions of a table, because another input is another result.
+
+==========  =====================================================================
+clip        the path of a video file
+images      one PIL image per frame
+frames      one video, given as a list of PIL images
+==========  =====================================================================
+
+A user overrides it with ``frames_as`` in a YAML's ``lmms_eval_specific_kwargs``, or with the
+environment variable :data:`VARIABLE`.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any, Literal, get_args
+
+from video_reasoning.tasks.errors import UserError
+
+__all__ = [
+    "CLASSES",
+    "DELIVERY",
+    "FRAMES_AS",
+    "VARIABLE",
+    "WHOLE_FRAMES",
+    "Form",
+    "FramesAs",
+    "ModelClass",
+    "form_for",
+    "form_of",
+    "loaded",
+    "named_by_user",
+    "refusal",
+    "whole_frames",
+]
+
+FramesAs = Literal["clip", "images", "frames"]
+FRAMES_AS: tuple[FramesAs, ...] = get_args(FramesAs)
+
+VARIABLE = "VIDEO_REASONING_FRAMES_AS"
+"""Names the form for every model and task of a run: ``clip``, ``images`` or ``frames``."""
+
+WHOLE_FRAMES = 16
+"""How many frames of a whole video are handed over if it is not a clip, at equal intervals; a YAML
+can name another number as ``whole_frames``."""
+
+DELIVERY: dict[str, Any]
+"""``lmms_eval_specific_kwargs`` of our YAMLs, made again at each access."""
+
+
+@dataclass(frozen=True)
+class Form:
+    """What one form (chat or simple) of a model class is handed.
+
+    Attributes:
+        frames_as: How the frames of a condition are handed over.
+        whole_as: How a whole video is handed over.
+        repeat: How often a clip contains each frame, for samplers that would skip some.
+        video: Whether it can be shown a video at all.
+        blind: Whether it answers a question without any visual.
+    """
+
+    frames_as: FramesAs = "clip"
+    whole_as: FramesAs = "clip"
+    repeat: int = 1
+    video: bool = True
+    blind: bool = True
+
+
+_CLIP = Form()
+_IMAGES = Form("images")
+_NONE = Form(video=False, blind=False)
+_MIDDLES = 3  # The middles of n equal parts of a clip: of n frames the last is lost, of 3n none.
+
+
+@dataclass(frozen=True)
+class ModelClass:
+    """A model class of the harness.
+
+    Attributes:
+        names: Every name that ``--model`` takes for it.
+        arguments: What makes it show 16 frames, for ``--model_args``.
+        chat: Its chat form, which the harness takes if there is one.
+        simple: Its other form, which ``--force_simple`` takes.
+        instead: What to use for that which it cannot show.
+    """
+
+    names: tuple[str, ...]
+    arguments: str = ""
+    chat: Form | None = None
+    simple: Form | None = None
+    instead: str = ""
+
+    def form(self, *, simple: bool) -> Form:
+        """Return the form that the harness takes."""
+        preferred, other = (self.simple, self.chat) if simple else (self.chat, self.simple)
+        return preferred or other or _CLIP
+
+
+_SERVED = "a server of your own (vLLM) with --model openai"
+
+CLASSES = (
+    ModelClass(("qwen2_5_vl",), "max_num_frames=16", chat=_CLIP, simple=_CLIP),
+    ModelClass(("qwen2_vl",), "max_num_frames=16", simple=_CLIP),
+    # The chat forms of qwen3_vl and llava_onevision1_5 ask for an exact number of frames, and
+    # crash on a clip that has fewer.
+    ModelClass(("qwen3_vl",), "max_num_frames=16", chat=Form("frames"), simple=_CLIP),
+    ModelClass(("llava_onevision1_5",), "max_num_frames=16", chat=Form("frames"), simple=_CLIP),
+    # These send images in any case, and their chat forms ask for an exact number too.
+    ModelClass(
+        ("openai", "openai_compatible", "openai_compatible_chat"),
+        "max_frames_num=16",
+        chat=_IMAGES,
+        simple=_IMAGES,
+    ),
+    ModelClass(
+        ("async_openai", "async_openai_compatible", "async_openai_compatible_chat"),
+        "nframes=16",
+        chat=_IMAGES,
+    ),
+    ModelClass(("litellm", "litellm_chat", "litellm_compatible"), "max_frames_num=16", _IMAGES),
+    ModelClass(("vllm",), "nframes=16,max_frame_num=16", chat=_IMAGES, simple=_IMAGES),
+    # Refuses a clip with fewer frames than it asks for.
+    ModelClass(("internvl_hf",), "num_frames=16,max_patches=1", chat=_IMAGES),
+    # Chat: crashes on every video. Both: without a visual it crashes, or sends the previous
+    # question's input again.
+    ModelClass(
+        ("llava_hf",),
+        "max_frames_num=16",
+        chat=Form("images", "images", blind=False),
+        simple=Form(blind=False),
+        instead=_SERVED,
+    ),
+    ModelClass(("gemma3",), "max_num_frames=16", simple=_IMAGES),
+    ModelClass(("llava_onevision",), "conv_template=qwen_1_5,max_frames_num=16", simple=_CLIP),
+    # Opens the first visual without asking whether there is one.
+    ModelClass(
+        ("llava_vid",),
+        "conv_template=qwen_1_5,max_frames_num=16,force_sample=True",
+        simple=Form(blind=False),
+        instead="llava_onevision",
+    ),
+    # modality=image, the default: reads no video file. modality=video: see `form_of`.
+    ModelClass(
+        ("internvl2", "internvl3", "internvl3_5"),
+        simple=Form("images", "images"),
+        instead="modality=image",
+    ),
+    ModelClass(("huggingface",), chat=_NONE, instead=f"{_SERVED}, or its family's own class"),
+    ModelClass(("video_llava",), simple=_NONE, instead="llava_vid or llava_onevision"),
+    ModelClass(("minicpm_v",), simple=_NONE, instead=_SERVED),
+)
+
+_BY_NAME: Mapping[str, ModelClass] = {name: each for each in CLASSES for name in each.names}
+_INTERNVL = ("internvl2", "internvl3", "internvl3_5")
+_BLIND_TO_VIDEO = ("llava", "llava_next")
+"""``model_type`` of the checkpoints whose videos ``llava_hf`` drops without an error."""
+
+_loaded: list[tuple[str, bool]] = []
+
+
+def loaded(model: str, *, simple: bool) -> None:
+    """Remember which model class the harness has loaded in this process, and in which form."""
+    _loaded[:] = [(model, simple)]
+
+
+def form_of(model: str, *, simple: bool = False, arguments: str = "") -> Form:
+    """Return what a model class is handed; a plain clip if it is not known.
+
+    Args:
+        model: What ``--model`` says.
+        simple: Whether ``--force_simple`` was given.
+        arguments: What ``--model_args`` says.
+    """
+    if model in _INTERNVL and _read(arguments).get("modality") == "video":
+        return Form(repeat=_MIDDLES, blind=False)
+    found = _BY_NAME.get(model)
+    return found.form(simple=simple) if found else _CLIP
+
+
+def form_for(settings: Mapping[str, Any] | None) -> Form:
+    """Return what the model at hand is handed.
+
+    Args:
+        settings: ``lmms_eval_specific_kwargs`` as the harness gives it to a task's functions. If
+            they do not say it, the class that the harness has loaded does.
+
+    Raises:
+        UserError: A user named an unknown form.
+    """
+    settings = settings or {}
+    model, simple = _loaded[0] if _loaded else ("", True)
+    kinds = ("simple", "chat") if simple else ("chat", "simple")
+    own = next((settings[kind] for kind in kinds if kind in settings), None)
+    form = Form(**own) if isinstance(own, Mapping) else form_of(model, simple=simple)
+    named = named_by_user(settings)
+    if named is None:
+        return form
+    # The only classes that would skip frames of a clip are handed images otherwise.
+    repeat = _MIDDLES if model in _INTERNVL else form.repeat
+    return Form(named, named, repeat=repeat)
+
+
+def named_by_user(settings: Mapping[str, Any] | None = None) -> FramesAs | None:
+    """Return the form that a user asks for, if one does.
+
+    Raises:
+        UserError: It is not one of :data:`FRAMES_AS`.
+    """
+    named = (settings or {}).get("frames_as") or os.environ.get(VARIABLE)
+    if named and named not in FRAMES_AS:
+        raise UserError(f"frames_as is {named!r}; it has to be one of {', '.join(FRAMES_AS)}.")
+    return named or None
+
+
+def whole_frames(settings: Mapping[str, Any] | None) -> int:
+    """Return how many frames of a whole video are handed over if it is not a clip."""
+    return int((settings or {}).get("whole_frames") or WHOLE_FRAMES)
+
+
+def refusal(
+    model: str,
+    *,
+    simple: bool = False,
+    arguments: str = "",
+    video: bool = True,
+    blind: bool = False,
+) -> str:
+    """Say in one sentence why a class cannot be given a task, or return the empty text.
+
+    Args:
+        model: What ``--model`` says.
+        simple: Whether ``--force_simple`` was given.
+        arguments: What ``--model_args`` says.
+        video: Whether a task shows videos.
+        blind: Whether a task asks questions without a video.
+    """
+    form, found = form_of(model, simple=simple, arguments=arguments), _BY_NAME.get(model)
+    instead = found.instead if found else ""
+    if video and not form.video:
+        return f"{model} cannot be shown a video by lmms-eval 0.7.3; use {instead}."
+    if video and model == "llava_hf":
+        as_clip = (named_by_user() or form.frames_as) == "clip"
+        if as_clip and (kind := _checkpoint_type(arguments)) in _BLIND_TO_VIDEO:
+            return (
+                f"llava_hf drops every video without an error if the checkpoint is of the type "
+                f"{kind}; leave out --force_simple and {VARIABLE}, so that it gets images."
+            )
+    if blind and not form.blind:
+        return (
+            f"{model} cannot ask a question without a video in lmms-eval 0.7.3 (it crashes, or "
+            f"shows the previous question's frames); use {instead} for the blind tasks."
+        )
+    return ""
+
+
+def _read(arguments: str) -> dict[str, str]:
+    """Return the arguments of ``--model_args``."""
+    parts = (part.partition("=") for part in arguments.split(","))
+    return {name.strip(): value.strip() for name, _, value in parts}
+
+
+def _checkpoint_type(arguments: str) -> str:
+    """Return ``model_type`` of a checkpoint in a folder or in the Hub's cache, if it is there."""
+    name = _read(arguments).get("pretrained") or "llava-hf/llava-1.5-7b-hf"
+    path: Any = Path(name) / "config.json"
+    if not path.is_file():
+        try:
+            from huggingface_hub import try_to_load_from_cache
+
+            path = try_to_load_from_cache(name, "config.json")
+        except (ImportError, ValueError):
+            return ""
+    try:
+        return str(json.loads(Path(path).read_text(encoding="utf-8")).get("model_type", ""))
+    except (OSError, ValueError, TypeError, AttributeError):
+        return ""
+
+
+def _delivery() -> dict[str, Any]:
+    """Return each class's forms under each of its names, in what differs from a plain clip.
+
+    The harness takes the entry whose name is literally what ``--model`` says instead of
+    ``default``.
+    """
+    entries: dict[str, Any] = {"default": {}}
+    for each in CLASSES:
+        entry = {
+            kind: {key: value for key, value in asdict(form).items() if value != plain[key]}
+            for kind, form in (("chat", each.chat), ("simple", each.simple))
+            if form is not None
+            for plain in (asdict(_CLIP),)
+        }
+        entries |= {name: dict(entry) for name in each.names}
+    return entries
+
+
+def __getattr__(name: str) -> Any:
+    if name == "DELIVERY":
+        return _delivery()
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

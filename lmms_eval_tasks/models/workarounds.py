@@ -1,0 +1,109 @@
+"""Faults of the harness that silently change what a model sees, worked around.
+
+They are applied when the harness loads our models, which every run does, also a plain
+``lmms-eval --include_path``. A private interface that has changed is reported in one sentence and
+left alone. docs/upstream.md has the report of each fault, and says which test shows that its
+workaround is no longer needed.
+"""
+
+from __future__ import annotations
+
+import functools
+import inspect
+from collections.abc import Callable
+from importlib import import_module
+from typing import Any
+
+from loguru import logger
+
+from video_reasoning.tasks.models import quirks
+
+__all__ = ["SEEN_IN", "apply"]
+
+SEEN_IN = "0.7.3"
+"""The newest version of lmms-eval in which every fault was seen."""
+
+_ORIGINAL = "video_reasoning_original"
+"""Attribute of a replaced function: what the harness itself has."""
+
+
+def apply() -> list[str]:
+    """Apply every workaround once; later calls change nothing.
+
+    Returns:
+        A sentence for each that could not be applied.
+    """
+    problems = [problem for fix in (_fresh_pictures, _note_form) if (problem := fix())]
+    for problem in problems:
+        logger.warning(problem)
+    return problems
+
+
+def _fresh_pictures() -> str:
+    """Encode every PIL image of a chat message by itself.
+
+    ``ChatMessages.encode_image`` keeps encoded images under ``id(image)``. The frames of a video
+    die one by one while a message is built, Python uses their ids again, and an earlier frame's
+    bytes are sent in place of a later one's. Files, whose keys are paths, stay cached.
+    """
+    sends = "frames of a video may be sent twice in place of others (openai, async_openai, vllm)"
+
+    def replacement(original: Callable[..., Any]) -> Callable[..., Any]:
+        def encode_image(self: Any, image: Any, cache: Any = None, *rest: Any, **more: Any) -> Any:
+            kept = cache if isinstance(image, str) else None
+            return original(self, image, kept, *rest, **more)
+
+        return encode_image
+
+    known = ["self", "image", "cache"]
+    return _replace("lmms_eval.protocol", "ChatMessages", "encode_image", known, replacement, sends)
+
+
+def _note_form() -> str:
+    """Remember which form of a model is loaded: a task's functions are not told."""
+    loses = "qwen3_vl, llava_onevision1_5 and llava_hf are handed clips, as with --force_simple"
+
+    def replacement(original: Callable[..., Any]) -> Callable[..., Any]:
+        def get_model_class(self: Any, model_name: str, *rest: Any, **more: Any) -> Any:
+            found = original(self, model_name, *rest, **more)
+            quirks.loaded(model_name, simple=bool(getattr(found, "is_simple", True)))
+            return found
+
+        return get_model_class
+
+    module, known = "lmms_eval.models.registry_v2", ["self", "model_name"]
+    return _replace(module, "ModelRegistryV2", "get_model_class", known, replacement, loses)
+
+
+def _replace(
+    module: str,
+    owner: str,
+    name: str,
+    known: list[str],
+    replacement: Callable[[Callable[..., Any]], Callable[..., Any]],
+    otherwise: str,
+) -> str:
+    """Replace a method of the harness once, if it still takes the parameters that are known.
+
+    Returns:
+        Why it was not replaced, in a sentence, or the empty text.
+    """
+    try:
+        found = getattr(import_module(module), owner)
+        original = getattr(found, name)
+        parameters = list(inspect.signature(original).parameters)
+    except (ImportError, AttributeError, ValueError, TypeError) as error:
+        reason = str(error)
+    else:
+        if hasattr(original, _ORIGINAL):
+            return ""
+        if parameters[: len(known)] == known:
+            replaced = functools.wraps(original)(replacement(original))
+            setattr(replaced, _ORIGINAL, original)
+            setattr(found, name, replaced)
+            return ""
+        reason = f"its parameters are {', '.join(parameters)}"
+    return (
+        f"The installed lmms-eval's {owner}.{name} is not the one of {SEEN_IN} ({reason}), so it "
+        f"is left as it is: {otherwise}."
+    )

@@ -1,0 +1,204 @@
+"""How frames are handed to model classes, and the harness's faults that are worked around."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import av
+import numpy as np
+import pytest
+from PIL import Image
+
+from tests.harness.served import number_of, write_numbered
+from video_reasoning.preprocessing.clips import clip_for
+from video_reasoning.preprocessing.conditions import Condition, condition_indices
+from video_reasoning.tasks import media, registry, store
+from video_reasoning.tasks.blackswan import prompts
+from video_reasoning.tasks.errors import UserError
+from video_reasoning.tasks.models import quirks, workarounds
+
+CONDITIONS = ("ordered16", "shuffled16", "random1", "ordered8")
+
+
+@pytest.fixture(autouse=True)
+def nothing_loaded(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(quirks, "_loaded", [])
+    monkeypatch.delenv(quirks.VARIABLE, raising=False)
+
+
+@pytest.fixture(scope="module")
+def numbered(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return write_numbered(tmp_path_factory.mktemp("videos") / "v.mp4", range(90))
+
+
+def clip_of(video: Path, name: str) -> tuple[Condition, str, list[int]]:
+    condition = Condition.parse(name)
+    clip = clip_for(video, condition, "q", video.parent / "clips")
+    return condition, str(clip), list(condition_indices(condition, 90, "q"))
+
+
+def settings_of(model: str) -> dict[str, Any]:
+    """What the harness gives to the functions of a task for a model."""
+    return quirks.DELIVERY.get(model, quirks.DELIVERY)
+
+
+def frames_in(path: str) -> list[int]:
+    with av.open(path) as container:
+        return [number_of(frame.to_image()) for frame in container.decode(video=0)]
+
+
+@pytest.mark.parametrize("name", CONDITIONS)
+def test_images_and_frames_are_those_of_the_clip(numbered: Path, name: str) -> None:
+    condition, clip, expected = clip_of(numbered, name)
+    quirks.loaded("x", simple=False)
+    images = media.in_form([clip], {"frames_as": "images"}, condition)
+    assert [number_of(image) for image in images] == expected
+    with av.open(clip) as container:
+        decoded = [frame.to_ndarray(format="rgb24") for frame in container.decode(video=0)]
+    for image, frame in zip(images, decoded, strict=False):
+        assert np.array_equal(np.asarray(image), frame)
+    (video,) = media.in_form([clip], settings_of("qwen3_vl"), condition)
+    assert video["type"] == "video" and [number_of(i) for i in video["url"]] == expected
+    assert media.in_form([clip], settings_of("qwen2_5_vl"), condition) == [clip]
+
+
+@pytest.mark.parametrize(
+    ("model", "simple", "frames", "whole"),
+    [
+        ("openai_compatible", False, "images", "clip"),
+        ("openai", True, "images", "clip"),
+        ("async_openai", False, "images", "clip"),
+        ("vllm", False, "images", "clip"),
+        ("internvl_hf", False, "images", "clip"),
+        ("qwen3_vl", False, "frames", "clip"),
+        ("qwen3_vl", True, "clip", "clip"),
+        ("qwen2_5_vl", False, "clip", "clip"),
+        ("llava_hf", False, "images", "images"),
+        ("llava_hf", True, "clip", "clip"),
+        ("internvl2", True, "images", "images"),
+        ("unheard_of", False, "clip", "clip"),
+    ],
+)
+def test_each_class_has_its_form(model: str, simple: bool, frames: str, whole: str) -> None:
+    quirks.loaded(model, simple=simple)
+    # From a YAML of ours, from one with settings of its own, and from none.
+    for settings in (settings_of(model), {"condition": "ordered8"}, None):
+        form = quirks.form_for(settings)
+        assert (form.frames_as, form.whole_as) == (frames, whole)
+
+
+def test_a_user_has_the_last_word(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert quirks.form_for({**settings_of("openai"), "frames_as": "clip"}).frames_as == "clip"
+    monkeypatch.setenv(quirks.VARIABLE, "frames")
+    assert quirks.form_for(settings_of("openai")).frames_as == "frames"
+    with pytest.raises(UserError, match="clip, images, frames"):
+        quirks.form_for({"frames_as": "pictures"})
+
+
+def middles(n_frames: int, wanted: int) -> list[int]:
+    """The rule of the harness's internvl2 and internvl3 (`get_index`)."""
+    size = float(n_frames - 1) / wanted
+    return [int(size / 2 + np.round(size * place)) for place in range(wanted)]
+
+
+@pytest.mark.parametrize("name", ["ordered16", "shuffled16", "random1"])
+def test_a_sampler_of_middles_sees_every_frame_of_a_clip(
+    numbered: Path, name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    condition, clip, expected = clip_of(numbered, name)
+    monkeypatch.setenv(quirks.VARIABLE, "clip")  # as the command does for modality=video
+    quirks.loaded("internvl3", simple=True)
+    (shown,) = media.in_form([clip], settings_of("internvl3"), condition)
+    frames = frames_in(shown)
+    seen = [frames[place] for place in middles(len(frames), 16)]
+    assert list(dict.fromkeys(seen)) == expected
+    assert seen == (expected if condition.m == 16 else expected * 16)
+    if condition.m == 16:  # without the repeats the last frame is lost
+        assert frames_in(clip)[15] not in [frames_in(clip)[place] for place in middles(16, 16)]
+
+
+def test_a_whole_video_becomes_images_where_a_class_reads_no_video(
+    numbered: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv(store.HOME_VARIABLE, str(tmp_path))
+    quirks.loaded("llava_hf", simple=False)
+    document = {"id": "a", "video": "v.mp4", "problem": ""}
+    images = media.hand_over("causalvqa", document, [str(numbered)], settings_of("llava_hf"))
+    assert len({number_of(image) for image in images}) == 16
+    assert number_of(images[0]) == 0 and number_of(images[-1]) == 89
+    assert media.handed_over("causalvqa", document) == "images"
+    ten = media.hand_over("causalvqa", document, [str(numbered)], {"whole_frames": 10})
+    assert len(ten) == 10
+    # One that cannot be decoded is missing, and the run goes on.
+    broken = tmp_path / "broken.mp4"
+    broken.write_bytes(numbered.read_bytes()[:3000])
+    black = media.hand_over("causalvqa", document, [str(broken)], settings_of("llava_hf"))
+    assert len(black) == 16 and max(np.asarray(black[0]).ravel()) < 30
+    assert media.problem("causalvqa", document)
+
+
+def test_yamls_get_their_own_copy_for_each_name_of_a_model() -> None:
+    from lmms_eval.models import MODEL_ALIASES
+
+    first, second = quirks.DELIVERY, quirks.DELIVERY
+    first["openai"]["chat"]["frames_as"] = "clip"
+    assert second["openai"] == second["openai_compatible"] == {
+        kind: {"frames_as": "images"} for kind in ("chat", "simple")
+    }  # fmt: skip
+    for each in quirks.CLASSES:
+        for name in each.names:
+            assert set(MODEL_ALIASES.get(name, ())) <= set(each.names)
+
+
+def test_every_task_of_ours_gets_it() -> None:
+    for name, task in registry.our_tasks().items():
+        if task.needs:
+            config = registry._load(task.path)
+            delivery = config["lmms_eval_specific_kwargs"]
+            assert delivery == f"{quirks.__name__}.DELIVERY", name
+    # The harness then calls a task's doc_to_text with two arguments.
+    document = {"options": ["x", "y"], "hypothesis": "z"}
+    for text in (prompts.forecaster_gen, prompts.detective_mcq_clips, prompts.yes_no):
+        assert text(document, {}) == text(document)
+
+
+def repeats_a_dead_picture(encode: Any) -> bool:
+    """Whether frames that die one after the other are encoded as an earlier one."""
+    from lmms_eval.protocol import ChatMessages
+
+    messages, cache = ChatMessages(messages=[]), {}
+    encoded = {encode(messages, Image.new("L", (8, 8), level), cache) for level in range(64)}
+    return len(encoded) < 64
+
+
+def test_pictures_are_encoded_by_themselves() -> None:
+    from lmms_eval.protocol import ChatMessages
+
+    assert workarounds.apply() == []
+    assert not repeats_a_dead_picture(ChatMessages.encode_image)
+    assert workarounds.apply() == []
+    # Once this fails, the harness is right and the workaround can go (docs/upstream.md).
+    assert repeats_a_dead_picture(ChatMessages.encode_image.video_reasoning_original)
+
+
+def test_an_unknown_harness_is_left_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    from lmms_eval.protocol import ChatMessages
+
+    def other(self: Any, picture: Any) -> str:
+        return ""
+
+    monkeypatch.setattr(ChatMessages, "encode_image", other)
+    (sentence,) = workarounds.apply()
+    assert "ChatMessages.encode_image" in sentence and "self, picture" in sentence
+    assert ChatMessages.encode_image is other
+
+
+def test_the_form_that_is_loaded_is_known() -> None:
+    from lmms_eval.models import get_model
+
+    workarounds.apply()
+    get_model("openai")
+    assert quirks._loaded == [("openai", False)]
+    get_model("openai", force_simple=True)
+    assert quirks._loaded == [("openai", True)]
