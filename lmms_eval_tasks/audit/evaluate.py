@@ -23,7 +23,7 @@ from video_reasoning.metrics.intervals import (
 from video_reasoning.tasks.audit.notes import Note, read_documents, read_note, read_places
 from video_reasoning.tasks.audit.plan import AuditedTask, Plan
 from video_reasoning.tasks.audit.result import Audit, AuditedQuestion, AuditResult
-from video_reasoning.tasks.audit.scores import EQUALS
+from video_reasoning.tasks.audit.scores import ALONE, COUNTED, EQUALS, TOPS
 from video_reasoning.tasks.audit.variants import KINDS, AuditError, Variant, reference_of
 from video_reasoning.tasks.audit.verdict import verdict
 from video_reasoning.tasks.results.logs import (
@@ -110,7 +110,7 @@ def _evaluate_task(
         return replace(result, notes=notes, refused="its run left no log")
     try:
         _align(logs, notes)
-        chosen = _choose_metric(logs, metric, notes)
+        chosen = _choose_metric(plan, task, logs, metric, notes)
     except AuditError as error:
         return replace(result, notes=notes, refused=str(error))
     questions = _questions(logs, chosen)
@@ -278,7 +278,7 @@ def _questions(logs: Mapping[str, _Log], metric: _Metric) -> list[AuditedQuestio
                 question.unparsed.add(name)
             value, _ = answer.scores.get(metric.name, (None, ""))
             scored = value is not None and not answer.problem
-            question.scores[name] = value / metric.scale if scored and value is not None else None
+            question.scores[name] = metric.share(value) if scored and value is not None else None
             question.responses[name] = sample.responses[0] if sample.responses else ""
             if answer.problem:
                 question.problems[name] = answer.problem
@@ -309,15 +309,21 @@ class _Metric:
         name: The metric.
         rules: How its scores were read -> how often.
         values: Condition -> scores.
+        range: Lowest and highest score of a question, as declared or seen on trials.
+        judged: Whether a judge gives the scores, whose highest is not seen without asking it.
         shown: Whether a question that could be shown has a score.
         agrees: Whether the means of the scores are the task's own numbers.
+        reported: Whether the task reports a number of its own.
     """
 
     name: str
     rules: Counter[str] = field(default_factory=Counter)
     values: dict[str, list[float]] = field(default_factory=dict)
+    range: tuple[float, float] | None = None
+    judged: bool = False
     shown: bool = False
     agrees: bool = False
+    reported: bool = False
 
     @property
     def n_scored(self) -> int:
@@ -328,9 +334,14 @@ class _Metric:
         return max(map(max, self.values.values()), default=math.nan)
 
     @property
-    def scale(self) -> float:
-        """What the metric counts for a right question."""
-        return _PERCENT if self.highest > 1 else 1.0
+    def ends(self) -> tuple[float, float]:
+        """The lowest and the highest score of a question."""
+        return self.range or (0.0, _PERCENT if self.highest > 1 else 1.0)
+
+    def share(self, value: float) -> float:
+        """Return a score as a share of its range, 0..1."""
+        low, high = self.ends
+        return (value - low) / (high - low)
 
     @property
     def rule(self) -> str:
@@ -342,14 +353,35 @@ class _Metric:
             return " and ".join(rule for rule, _ in self.rules.most_common(2))
         if not self.shown:
             return "scores only for questions that could not be shown"
+        seen = {value for values in self.values.values() for value in values}
+        if self.range is not None:
+            low, high = self.range
+            outside = not low <= min(seen) <= self.highest <= high
+            return f"values outside {low:g} to {high:g}" if outside else ""
+        if self.judged:
+            return (
+                "scores of a judge, whose highest is not known; give it, for example with "
+                "--score-range 0,5"
+            )
+        if self.rules[ALONE] and not (self.highest in TOPS and seen <= {0.0, self.highest}):
+            return (
+                f"an aggregation that gives one question {self.highest:g} at most, so that it is "
+                "not known what a right one gets"
+            )
         if 1 < self.highest <= 10 or self.highest > _PERCENT:
-            return f"values up to {self.highest:g}, which are not shares of right"
-        if not self.agrees and any(EQUALS in rule for rule in self.rules):
+            return (
+                f"values up to {self.highest:g}, which are not shares of right; give the lowest "
+                "and highest with --score-range"
+            )
+        compared = any(EQUALS in rule and COUNTED not in rule for rule in self.rules)
+        if compared and not self.agrees:
             return "answers beside their keys, whose comparison is not its number"
         return ""
 
 
-def _choose_metric(logs: Mapping[str, _Log], wanted: str, notes: list[str]) -> _Metric:
+def _choose_metric(
+    plan: Plan, task: AuditedTask, logs: Mapping[str, _Log], wanted: str, notes: list[str]
+) -> _Metric:
     """Choose the metric that says what is right.
 
     Of the metrics with the most scored questions, the first whose mean is the task's own number;
@@ -359,6 +391,15 @@ def _choose_metric(logs: Mapping[str, _Log], wanted: str, notes: list[str]) -> _
         AuditError: If no metric has a score for each question.
     """
     seen = _metrics(logs)
+    for metric in seen.values():
+        metric.range = plan.score_range or task.ranges.get(metric.name)
+        metric.judged = task.judged
+        metric.agrees = all(
+            _agrees(metric, metric.values.get(name, []), log.own_number(metric.name))
+            for name, log in logs.items()
+            if log.answers  # one question is asked if a condition has none
+        )
+        metric.reported = any(log.own_number(metric.name) is not None for log in logs.values())
     if wanted and wanted not in seen:
         raise AuditError(
             f"its questions have no metric '{wanted}'; they have {', '.join(seen) or 'none'}"
@@ -373,7 +414,17 @@ def _choose_metric(logs: Mapping[str, _Log], wanted: str, notes: list[str]) -> _
         )
     # A metric over all questions before one over some, such as those of one kind.
     chosen = max(usable, key=lambda metric: (metric.n_scored, metric.agrees))
-    if not chosen.agrees:
+    low, high = chosen.ends
+    if (low, high) not in ((0, 1), (0, _PERCENT)):
+        notes.append(
+            f"The scores of {chosen.name} go from {low:g} to {high:g}; here they are shares of that."
+        )
+    if not chosen.reported:
+        notes.append(
+            f"The task reports no number of its own for {chosen.name}; all numbers here are means "
+            "over questions."
+        )
+    elif not chosen.agrees:
         notes.append(
             f"The mean of the questions' scores is not the task's own {chosen.name}, which may "
             "weight or pair them; all numbers here are means over questions."
@@ -392,21 +443,16 @@ def _metrics(logs: Mapping[str, _Log]) -> dict[str, _Metric]:
                 if value is not None:
                     metric.shown = metric.shown or not answer.problem
                     metric.values.setdefault(name, []).append(value)
-    for metric in seen.values():
-        metric.agrees = all(
-            _agrees(metric.values.get(name, []), log.own_number(metric.name), metric.scale)
-            for name, log in logs.items()
-            if log.answers  # one question is asked if a condition has none
-        )
     return seen
 
 
-def _agrees(scores: Sequence[float], own: float | None, scale: float) -> bool:
+def _agrees(metric: _Metric, scores: Sequence[float], own: float | None) -> bool:
     """Whether the mean of some scores is the number that the task itself reports."""
     if own is None or not scores:
         return own is None and not scores
-    share = mean(scores) / scale
-    return min(abs(share - own), abs(share - own / _PERCENT)) < _AGREES
+    average = mean(scores)
+    share = metric.share(average)
+    return min(abs(average - own), abs(share - own), abs(share - own / _PERCENT)) < _AGREES
 
 
 # Numbers
@@ -440,11 +486,14 @@ def evaluate_questions(
     if plan.limit:
         notes.append(f"Only the first {plan.limit:,} questions of a task were asked.")
     options = [question.options for question in shared]
+    graded = any(0 < score < 1 for q in shared for score in q.scores.values() if score is not None)
     result = replace(
         result,
         n=len(shared),
         left_out=len(questions) - len(shared),
-        chance=guessing_accuracy(options) if all(options) else math.nan,
+        graded=graded,
+        # Guessing gets an option right, but no known part of a grade.
+        chance=guessing_accuracy(options) if all(options) and not graded else math.nan,
         asked=_counted(conditions, (q.scores for q in questions)),
         missing=_counted(conditions, (q.problems for q in questions)),
         unparsed=_counted(conditions, (q.unparsed for q in questions)),
@@ -500,8 +549,11 @@ class _Numbers:
         return [question.score(condition) for question in self.questions]
 
     def accuracy(self, *conditions: str) -> Estimate:
-        """Estimate the share of questions that are right under every one of some conditions."""
-        scores = [math.prod(each) for each in zip(*map(self._scores, conditions), strict=True)]
+        """Estimate the share of questions that are right under every one of some conditions.
+
+        Of a graded question the lowest score counts.
+        """
+        scores = [min(each) for each in zip(*map(self._scores, conditions), strict=True)]
         return accuracy_interval(scores, self._videos, level=self.level)
 
     def gain(self, above: Variant, below: Variant) -> Estimate:

@@ -33,6 +33,8 @@ class AuditedTask:
         group: The group or tag that the user named and that the task is part of, or "".
         overrides: What that group sets for its tasks.
         picks: Question id -> handpicked frame.
+        ranges: Metric -> lowest and highest score of a question, as seen on trials.
+        judged: Whether scoring a question asks a server, such as a judge.
     """
 
     name: str
@@ -40,6 +42,8 @@ class AuditedTask:
     group: str = ""
     overrides: Mapping[str, Any] = field(default_factory=dict)
     picks: Mapping[str, int] = field(default_factory=dict)
+    ranges: Mapping[str, tuple[float, float]] = field(default_factory=dict)
+    judged: bool = False
 
     def variant_name(self, variant: Variant) -> str:
         """Return the generated task's name, and the stem of its files."""
@@ -63,6 +67,8 @@ class Plan:
         seed: Seed of the draws.
         limit: How many questions of each task are asked; None for all.
         option_fields: Field shapes that the user declared.
+        score_range: Lowest and highest score of a question, as the user declared them; None to
+            take what trials showed.
         refused: Task -> why it is not audited.
     """
 
@@ -73,6 +79,7 @@ class Plan:
     seed: int = 0
     limit: int | None = None
     option_fields: tuple[str, ...] = ()
+    score_range: tuple[float, float] | None = None
     refused: Mapping[str, str] = field(default_factory=dict)
 
     @cached_property

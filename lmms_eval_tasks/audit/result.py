@@ -134,6 +134,7 @@ class AuditResult:
         n: Questions scored under every condition, the partial ones aside.
         left_out: Questions that lack a condition.
         chance: Accuracy of guessing among the options; NaN if their number is not known.
+        graded: Whether questions have scores between wrong and right.
         asked: Condition -> questions asked.
         missing: Condition -> questions that could not be shown.
         unparsed: Condition -> responses that name no option, for tasks that say so.
@@ -157,6 +158,7 @@ class AuditResult:
     n: Annotated[NonNegativeInt, Field(alias="items")] = 0
     left_out: NonNegativeInt = 0
     chance: _Number = math.nan
+    graded: bool = False
     asked: _Counts = field(default_factory=dict)
     missing: _Counts = field(default_factory=dict)
     unparsed: _Counts = field(default_factory=dict)

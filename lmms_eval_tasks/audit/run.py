@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 import shlex
 import sys
@@ -47,6 +48,7 @@ class Request:
     picks: Path | None
     metric: str
     option_fields: tuple[str, ...]
+    score_range: str
     seed: int
     level: float
     export_filtered: Path | None
@@ -149,8 +151,29 @@ def _plan(request: Request) -> Plan:
         seed=request.seed,
         limit=request.limit,
         option_fields=request.option_fields,
+        score_range=_range(request.score_range),
         refused=refused,
     )
+
+
+def _range(text: str) -> tuple[float, float] | None:
+    """Read ``LOWEST,HIGHEST``; None for the empty text.
+
+    Raises:
+        AuditError: If the text is not of that form.
+    """
+    if not text:
+        return None
+    try:
+        low, high = (float(part) for part in text.split(","))
+    except ValueError:
+        low = high = 0.0
+    if not low < high < math.inf:
+        raise AuditError(
+            f"--score-range '{text}' is not understood; write the lowest and the highest score, "
+            "for example 0,5."
+        )
+    return low, high
 
 
 def _with_picks(task: AuditedTask, given: Mapping[str, int] | None) -> AuditedTask:

@@ -3,8 +3,10 @@
 A task's ``process_results`` returns a value per metric: a number, or a dict for the metric's
 aggregation. A number is the question's score; a dict is searched for the task's ``score_key`` and
 then for the names that tasks of the harness use. If it has none of them, the metric's own
-aggregation is run over that one question: the accuracy over one question is whether it is right.
-What none of this can read is described, never guessed.
+aggregation is run over that one question. That is the question's score only if a right question
+gives the metric's maximum and a wrong one its minimum, which is tried where the dict names an
+answer and its key: a macro average over seven kinds gives a right question a seventh. Then the
+comparison of the two counts. What none of this can read is described, never guessed.
 """
 
 from __future__ import annotations
@@ -24,10 +26,17 @@ from loguru import logger
 __all__ = ["ItemScore", "Metric", "read_scores"]
 
 _SCORE_KEYS = (
-    *("score", "correct", "is_correct", "accuracy", "acc", "rating", "hit"),
+    *("score", "correct", "is_correct", "accuracy", "acc", "rating", "hit", "overall"),
     "MRA:.5:.95:.05",
 )
 """Names of a question's score in a metric's dict, after the task's own ``score_key``."""
+
+_WORD_KEYS = ("correct", "correctness", "is_correct", "verdict", "judgement", "judgment")
+_WORDS = {
+    **dict.fromkeys(("yes", "true", "correct", "right"), 1.0),
+    **dict.fromkeys(("no", "false", "incorrect", "wrong"), 0.0),
+}
+"""Names of a verdict in a metric's dict, in any case, and the words that it may be."""
 
 _PAIRS = {
     "pred": ("ground_truth", "gt", "answer", "target"),
@@ -40,6 +49,18 @@ _PAIRS = {
 
 EQUALS = " equals "
 """In the rule of a score that was found by comparing; it counts if the task's own number agrees."""
+
+ALONE = "aggregation over the one item"
+"""Rule of a score that the metric's aggregation gave; it counts if its range is known."""
+
+COUNTED = ", as its aggregation counts"
+"""In the rule of a comparison that the aggregation was seen to follow."""
+
+TOPS = (1.0, 100.0)
+"""What a metric over one right question may be."""
+
+_OTHER = "\x00another answer"
+"""An answer that is not the right one, in trials of an aggregation."""
 
 _one_at_a_time = threading.Lock()
 
@@ -103,6 +124,10 @@ def _plain(value: Any, score_key: str) -> ItemScore | None:
         number = _number(value.get(key))
         if number is not None:
             return ItemScore(number, f"key {key}")
+    for key, content in value.items() if isinstance(value, Mapping) else ():
+        word = _WORDS.get(content.strip().lower()) if isinstance(content, str) else None
+        if word is not None and str(key).lower() in _WORD_KEYS:
+            return ItemScore(word, f"word {key}")
     return None
 
 
@@ -111,13 +136,19 @@ def _aggregated(value: Any, metric: Metric) -> ItemScore:
     if value is None or value == {}:
         return ItemScore(None, "nothing")
     number = _alone(value, metric.aggregation)
-    if number is not None:
-        return ItemScore(number, "aggregation over the one item")
     pairs = ((answered, right) for answered, names in _PAIRS.items() for right in names)
     for answered, right in pairs if isinstance(value, Mapping) else ():
         if _is_answer(value.get(answered)) and _is_answer(value.get(right)):
+            best = _alone({**value, answered: value[right]}, metric.aggregation)
+            worst = _alone({**value, answered: _OTHER}, metric.aggregation)
+            if number is not None and best in TOPS and worst == 0:
+                return ItemScore(number, ALONE)
             equal = str(value[answered]).strip() == str(value[right]).strip()
-            return ItemScore(float(equal), f"{answered}{EQUALS}{right}")
+            follows = best is not None and worst is not None and best > worst
+            rule = f"{answered}{EQUALS}{right}{COUNTED if follows else ''}"
+            return ItemScore(float(equal), rule)
+    if number is not None:
+        return ItemScore(number, ALONE)
     return ItemScore(None, f"saw {_described(value)}")
 
 

@@ -51,11 +51,11 @@ def verdict(
     if tau is not None:
         sentences.append(_order(tau))
     if "blind" in by_kind:
-        sentences.append(_blind(numbers.accuracies["blind"], accuracy, numbers.chance))
+        sentences.append(_blind(numbers, accuracy))
     if rho is not None and rho.n:
         sentences.append(_key_frame(rho))
     for name, both in numbers.paired.items():
-        sentences.append(_reordered(numbers.accuracies[name], both, accuracy))
+        sentences.append(_reordered(numbers, name, both, accuracy))
     return sentences
 
 
@@ -123,10 +123,12 @@ def _order(tau: Estimate) -> str:
     return f"{words} ({_with_interval('tau', tau)})."
 
 
-def _blind(blind: Estimate, accuracy: Estimate, chance: float) -> str:
+def _blind(numbers: AuditResult, accuracy: Estimate) -> str:
+    blind, chance = numbers.accuracies["blind"], numbers.chance
+    score = "the mean score is {}" if numbers.graded else "{} of the questions are answered right"
     text = (
         f"Without any frame {_percent(blind.value / accuracy.value)} of its accuracy is there "
-        f"({_percent(blind.value)} of the questions are answered right blind"
+        f"({score.format(_percent(blind.value))} blind"
     )
     if math.isnan(chance):
         return f"{text})."
@@ -149,9 +151,16 @@ def _key_frame(rho: Estimate) -> str:
     return f"{words} ({_with_interval('rho', rho)})."
 
 
-def _reordered(once: Estimate, both: Estimate, accuracy: Estimate) -> str:
+def _reordered(numbers: AuditResult, name: str, both: Estimate, accuracy: Estimate) -> str:
     if not both.n:
         return "No options were found that could be put in another order."
+    once = numbers.accuracies[name]
+    if numbers.graded:
+        return (
+            f"With the options in another order the mean score is {_percent(once.value)}, and that "
+            f"of the worse order of each question {_percent(both.value)} ({both.n:,} questions; in "
+            f"the task's own order {_percent(accuracy.value)} over all)."
+        )
     return (
         f"With the options in another order {_percent(once.value)} are right, and "
         f"{_percent(both.value)} in both orders ({both.n:,} questions; in the task's own order "

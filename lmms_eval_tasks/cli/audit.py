@@ -57,6 +57,14 @@ def audit(
             "options=candidates,answer=answer.",
         ),
     ] = None,
+    score_range: Annotated[
+        str,
+        typer.Option(
+            "--score-range",
+            help="Lowest and highest score of a question, e.g. 0,5, if the task grades or a judge "
+            "does.",
+        ),
+    ] = "",
     seed: Annotated[int, typer.Option(help="Seed of the frames and orders drawn.")] = 0,
     level: Annotated[float, typer.Option(help="Coverage of the intervals.")] = 0.95,
     export_filtered: Annotated[
@@ -92,6 +100,7 @@ def audit(
         picks=picks and picks.expanduser(),
         metric=metric,
         option_fields=tuple(option_fields or ()),
+        score_range=score_range,
         seed=seed,
         level=level,
         export_filtered=export_filtered and export_filtered.expanduser(),

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -195,6 +196,51 @@ def test_no_score_is_said_and_not_guessed(
     write_run(tmp_path / "runs", dict.fromkeys(names, lines), dict.fromkeys(names, own))
     (result,) = results_of(plan, tmp_path)
     assert reason in result.refused
+
+
+def scored(folder: Path, value: Any, rule: str, own: float | None, **plan: Any) -> AuditResult:
+    """Judge three questions, the first of which has a value and the others 0."""
+    task = plan.pop("task", {})
+    made = plan_of(folder, ("ordered", "blind"), **plan)
+    made = replace(made, tasks=(replace(made.tasks[0], **task),))
+    names = [made.tasks[0].variant_name(v) for v in made.variants]
+    lines = [line(n, None, metrics={"acc": [value if n < 1 else 0.0, rule]}) for n in range(3)]
+    numbers = dict.fromkeys(names, {"acc,none": own})
+    write_run(folder / "runs", dict.fromkeys(names, lines), numbers)
+    (result,) = results_of(made, folder)
+    return result
+
+
+def test_a_macro_average_over_one_item_is_not_a_score(tmp_path: Path) -> None:
+    alone = "aggregation over the one item"
+    assert "gives one question 14.3" in scored(tmp_path, 14.3, alone, 4.8).refused
+    compared = scored(tmp_path, 1.0, "pred equals answer, as its aggregation counts", 4.8)
+    assert not compared.refused and compared.accuracies["ordered16"].value == pytest.approx(1 / 3)
+    assert "weight or pair" in compared.notes[0]
+    known = scored(tmp_path, 100.0, alone, 33.3, task={"ranges": {"acc": (0.0, 100.0)}})
+    assert known.accuracies["ordered16"].value == pytest.approx(1 / 3)
+
+
+def test_a_likert_score_of_a_weak_model_is_a_share_of_its_range(tmp_path: Path) -> None:
+    """All scores 0 or 1 of 5: not "all right"."""
+    assert scored(tmp_path, 1.0, "number", 1 / 3).accuracies["ordered16"].value > 0.3
+    judged = scored(tmp_path, 1.0, "number", 1 / 3, task={"judged": True})
+    assert "--score-range" in judged.refused
+    probed = scored(tmp_path, 1.0, "number", 1 / 3, task={"ranges": {"acc": (0.0, 5.0)}})
+    declared = scored(tmp_path, 1.0, "number", 1 / 3, score_range=(0.0, 5.0))
+    for result in (probed, declared):
+        assert result.accuracies["ordered16"].value == pytest.approx(1 / 15) and result.graded
+        assert "go from 0 to 5" in result.notes[0] and len(result.notes) == 1
+        assert "mean score" in result.verdict[-1] and math.isnan(result.chance)
+    outside = scored(tmp_path, 7.0, "number", 7 / 3, score_range=(0.0, 5.0))
+    assert "outside 0 to 5" in outside.refused
+
+
+def test_a_task_without_a_number_of_its_own(tmp_path: Path) -> None:
+    result = scored(tmp_path, 1.0, "key correct", None)
+    assert result.notes == [
+        "The task reports no number of its own for acc; all numbers here are means over questions."
+    ]
 
 
 def test_percent_scores_are_shares(tmp_path: Path) -> None:
