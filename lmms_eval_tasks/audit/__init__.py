@@ -8,6 +8,7 @@ is left of its accuracy shows what it needs. Modules import only those above the
 variants      the conditions: name, label, words and role of each
 plan          what an audit asks; its file
 schemas       id, video, options and answer of a document, whatever its columns
+network       no aggregation sends anything anywhere
 scores        whether a question is right, as the task's own metric says
 visuals       a task's visuals under a condition
 notes         what the generated tasks note for the evaluation

@@ -417,7 +417,8 @@ def _choose_metric(
     low, high = chosen.ends
     if (low, high) not in ((0, 1), (0, _PERCENT)):
         notes.append(
-            f"The scores of {chosen.name} go from {low:g} to {high:g}; here they are shares of that."
+            f"The scores of {chosen.name} go from {low:g} to {high:g}; here they are shares of "
+            "that."
         )
     if not chosen.reported:
         notes.append(

@@ -23,6 +23,7 @@ from loguru import logger
 
 from video_reasoning.preprocessing.sampling import uniform_indices
 from video_reasoning.tasks.audit.harness import load_config
+from video_reasoning.tasks.audit.network import NetworkBlockedError, blocked_network, sends
 from video_reasoning.tasks.audit.notes import (
     AUDIT,
     Note,
@@ -238,11 +239,23 @@ class Hooks:
             if "args" in named:
                 # Each variant writes its submission file for itself.
                 named["args"] = self._own_folder(named["args"])
+            if means := sends(own):
+                logger.warning(
+                    f"{self._name}: the aggregation {own.__name__} is not run, as it sends the "
+                    f"answers to a server ({means})."
+                )
+                return None
             try:
-                return own(items, *arguments, **named)
+                with blocked_network():
+                    return own(items, *arguments, **named)
+            except NetworkBlockedError as error:
+                logger.error(
+                    f"{self._name}: the aggregation {own.__name__} was stopped: {error}; an audit "
+                    "sends no answers anywhere."
+                )
             except (Exception, SystemExit) as error:
                 logger.error(f"{self._name}: the task's aggregation failed: {error!r}")
-                return None
+            return None
 
         return aggregation
 

@@ -23,6 +23,8 @@ from typing import Any
 
 from loguru import logger
 
+from video_reasoning.tasks.audit.network import NetworkBlockedError, blocked_network, sends
+
 __all__ = ["ItemScore", "Metric", "read_scores"]
 
 _SCORE_KEYS = (
@@ -161,11 +163,15 @@ def _alone(value: Any, aggregation: Callable[..., Any] | None) -> float | None:
     if aggregation is None:
         return None
     try:
-        if len(inspect.signature(aggregation).parameters) != 1:
-            return None  # it takes the run's arguments: it writes a submission file
-        with _quiet(aggregation):
+        if len(inspect.signature(aggregation).parameters) != 1 or sends(aggregation):
+            return None  # it takes the run's arguments and writes a submission file, or sends one
+        with _quiet(aggregation), blocked_network():
             return _number(aggregation([value]))
-    except (Exception, SystemExit):  # made for many questions; failing over one means nothing
+    except (
+        Exception,
+        SystemExit,
+        NetworkBlockedError,
+    ):  # made for many questions; failing over one means nothing
         return None
 
 

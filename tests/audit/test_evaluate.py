@@ -205,7 +205,7 @@ def scored(folder: Path, value: Any, rule: str, own: float | None, **plan: Any) 
     made = replace(made, tasks=(replace(made.tasks[0], **task),))
     names = [made.tasks[0].variant_name(v) for v in made.variants]
     lines = [line(n, None, metrics={"acc": [value if n < 1 else 0.0, rule]}) for n in range(3)]
-    numbers = dict.fromkeys(names, {"acc,none": own})
+    numbers = {name: {"acc,none": own} for name in names}
     write_run(folder / "runs", dict.fromkeys(names, lines), numbers)
     (result,) = results_of(made, folder)
     return result
