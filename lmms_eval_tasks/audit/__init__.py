@@ -14,6 +14,7 @@ visuals       a task's visuals under a condition
 notes         what the generated tasks note for the evaluation
 hooks         what the generated tasks call
 derive        a YAML and a module for each task and condition
+preflight     what is checked before a model is loaded
 result        the results, and the files that they are written to and read from
 verdict       from the numbers to sentences
 evaluate      from the logs to the numbers

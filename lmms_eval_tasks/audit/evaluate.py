@@ -65,12 +65,19 @@ def evaluate(
     """
     names = {task.variant_name(variant) for task in plan.tasks for variant in plan.asked(task)}
     runs = [run for run in find_runs([logs], every=True) if names & set(run.tasks)]
-    if not runs:
-        raise AuditError(
-            f"There is no run of this audit's tasks in {logs}; run it again, or evaluate them "
-            f"with --include_path {folder} --output_path {logs} --log_samples."
+    fitting = [run for run in runs if not _differences(plan, run)]
+    if not fitting:
+        other = (
+            f"; the newest one, of {runs[-1].date}, is of another plan: "
+            f"{', '.join(_differences(plan, runs[-1]))}"
+            if runs
+            else ""
         )
-    run = runs[-1]
+        raise AuditError(
+            f"There is no run of this audit's tasks in {logs}{other}; run it again, or evaluate "
+            f"them with --include_path {folder} --output_path {logs} --log_samples."
+        )
+    run = fitting[-1]
     results, groups = [], dict[str, list[AuditResult]]()
     for task in plan.tasks:
         results.append(_evaluate_task(plan, task, run, folder, metric, level))
@@ -84,7 +91,11 @@ def evaluate(
     refused = [AuditResult(name, (name,), refused=why) for name, why in plan.refused.items()]
     return Audit(
         model=run.label,
-        conditions=plan.conditions,
+        conditions=tuple(
+            variant.name
+            for variant in plan.variants
+            if any(task.variant_name(variant) in run.tasks for task in plan.tasks)
+        ),
         results=[*together, *results, *refused],
         model_args=run.model_args,
         date=run.date,
@@ -92,6 +103,27 @@ def evaluate(
         seed=plan.seed,
         limit=plan.limit,
     )
+
+
+def _differences(plan: Plan, run: Run) -> list[str]:
+    """Return what a run was asked otherwise than a plan says, as far as the run says it."""
+    found = []
+    if "limit" in run.config and (limit := run.config["limit"]) != plan.limit:
+        asked, wanted = (f"{n:g} questions" if n else "all questions" for n in (limit, plan.limit))
+        found.append(f"its limit is {asked}, not {wanted}")
+    for task in plan.tasks:
+        for variant in plan.asked(task):
+            known = run.tasks.get(task.variant_name(variant))
+            metadata = known.config.get("metadata") if known else None
+            parts = metadata if isinstance(metadata, list) else [metadata]
+            for drawn in (
+                part["audit"] for part in parts if isinstance(part, dict) and "audit" in part
+            ):
+                if drawn.get("seed", plan.seed) != plan.seed:
+                    found.append(f"its seed is {drawn['seed']}, not {plan.seed}")
+                elif drawn.get("plan", plan.digest(task)) != plan.digest(task):
+                    found.append(f"{task.name} was asked with other frames, options or picks")
+    return list(dict.fromkeys(found))
 
 
 def _evaluate_task(
@@ -392,7 +424,7 @@ def _choose_metric(
     """
     seen = _metrics(logs)
     for metric in seen.values():
-        metric.range = plan.score_range or task.ranges.get(metric.name)
+        metric.range = plan.score_range or _fitting(task.ranges.get(metric.name), metric)
         metric.judged = task.judged
         metric.agrees = all(
             _agrees(metric, metric.values.get(name, []), log.own_number(metric.name))
@@ -445,6 +477,12 @@ def _metrics(logs: Mapping[str, _Log]) -> dict[str, _Metric]:
                     metric.shown = metric.shown or not answer.problem
                     metric.values.setdefault(name, []).append(value)
     return seen
+
+
+def _fitting(seen: tuple[float, float] | None, metric: _Metric) -> tuple[float, float] | None:
+    """Return a range that trials showed, unless scores are outside of it."""
+    values = [value for values in metric.values.values() for value in values]
+    return seen if seen and all(seen[0] <= value <= seen[1] for value in values) else None
 
 
 def _agrees(metric: _Metric, scores: Sequence[float], own: float | None) -> bool:

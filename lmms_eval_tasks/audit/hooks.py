@@ -39,7 +39,7 @@ from video_reasoning.tasks.audit.schemas import (
     item_id,
     video_name,
 )
-from video_reasoning.tasks.audit.scores import Metric, read_scores
+from video_reasoning.tasks.audit.scores import Metric, metrics_of, read_scores
 from video_reasoning.tasks.audit.variants import Variant
 from video_reasoning.tasks.audit.visuals import (
     NotShownError,
@@ -286,11 +286,7 @@ class Hooks:
 
     @property
     def _metrics(self) -> list[Metric]:
-        return [
-            Metric(str(entry["metric"]), own if callable(own := entry.get("aggregation")) else None)
-            for entry in self._config.get("metric_list") or []
-            if entry.get("higher_is_better", True)  # a count of faults says not what is right
-        ]
+        return metrics_of(self._config)
 
     def _given(self, document: Mapping[str, Any], specific: Any) -> Any:
         """Return the task's own visuals, from its function called as the harness calls it."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import json
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -90,6 +91,12 @@ class Plan:
     def asked(self, task: AuditedTask) -> list[Variant]:
         """Return the variants of a task: the handpicked one only if the task has picks."""
         return [v for v in self.variants if v.kind != "handpicked" or task.picks]
+
+    def digest(self, task: AuditedTask) -> str:
+        """Return a name of all that the answers to a task depend on; not of which are asked."""
+        parts = [self.seed, self.frames, self.option_fields, sorted(task.picks.items())]
+        text = json.dumps([*parts, dict(task.overrides)], default=str, sort_keys=True)
+        return hashlib.blake2b(text.encode(), digest_size=8).hexdigest()
 
     def find(self, name: str) -> tuple[AuditedTask, Variant]:
         """Return task and variant of a generated task.

@@ -115,6 +115,11 @@ class AuditedQuestion:
     problems: Annotated[dict[str, str], Field(exclude=True)] = field(default_factory=dict)
     unparsed: Annotated[set[str], Field(exclude=True)] = field(default_factory=set)
 
+    @property
+    def own_id(self) -> str:
+        """Its id as the user's data have it, without the place that is added if ids repeat."""
+        return self.id.removesuffix(f"#{self.row}")
+
     def score(self, condition: str) -> float:
         """Return the score under a condition; NaN if it has none."""
         found = self.scores.get(condition)
@@ -226,7 +231,7 @@ class Finding(AuditedQuestion):
     @property
     def draw_key(self) -> str:
         """What the question's draws depend on: its key, else its id as the document has it."""
-        return self.key or self.id.removesuffix(f"#{self.row}")
+        return self.key or self.own_id
 
 
 _AUDIT = TypeAdapter(Audit)

@@ -25,7 +25,7 @@ from loguru import logger
 
 from video_reasoning.tasks.audit.network import NetworkBlockedError, blocked_network, sends
 
-__all__ = ["ItemScore", "Metric", "read_scores"]
+__all__ = ["ItemScore", "Metric", "metrics_of", "read_scores"]
 
 _SCORE_KEYS = (
     *("score", "correct", "is_correct", "accuracy", "acc", "rating", "hit", "overall"),
@@ -91,6 +91,15 @@ class ItemScore:
 
     value: float | None
     rule: str
+
+
+def metrics_of(config: Mapping[str, Any]) -> list[Metric]:
+    """Return the metrics of a task that say what is right; a count of faults does not."""
+    return [
+        Metric(str(entry["metric"]), own if callable(own := entry.get("aggregation")) else None)
+        for entry in config.get("metric_list") or []
+        if entry.get("higher_is_better", True)
+    ]
 
 
 def read_scores(

@@ -71,6 +71,10 @@ def audit(
         Path | None,
         typer.Option(help="Write the ids of the questions that survive all conditions here."),
     ] = None,
+    check: Annotated[
+        bool,
+        typer.Option("--check", help="Only check whether the tasks can be audited; ask nothing."),
+    ] = False,
     derive_only: Annotated[
         bool, typer.Option("--derive-only", help="Write the tasks and print how to run them.")
     ] = False,
@@ -104,9 +108,15 @@ def audit(
         seed=seed,
         level=level,
         export_filtered=export_filtered and export_filtered.expanduser(),
+        check=check,
         derive_only=derive_only,
         judge_only=judge_only,
         report=report,
         more=tuple(context.args),
+        given=frozenset(
+            name
+            for name in context.params
+            if getattr(context.get_parameter_source(name), "name", "") == "COMMANDLINE"
+        ),
     )
     raise typer.Exit(run_audit(request))

@@ -15,7 +15,7 @@ from tests.audit.logs import line, plan_of, write_rows, write_run
 from video_reasoning.tasks.audit.evaluate import evaluate
 from video_reasoning.tasks.audit.findings import find_questions, survivors, write_ids
 from video_reasoning.tasks.audit.plan import Plan
-from video_reasoning.tasks.audit.result import Audit, AuditResult, write_audit
+from video_reasoning.tasks.audit.result import Audit, AuditedQuestion, AuditResult, write_audit
 from video_reasoning.tasks.audit.variants import AuditError
 
 Scores = Mapping[str, Sequence[Any]]
@@ -343,6 +343,31 @@ def test_no_run_and_no_log(tmp_path: Path) -> None:
     assert "no log" in result.refused
 
 
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        ({"seed": 7}, "its seed is 0, not 7"),
+        ({"limit": None}, "its limit is 3 questions, not all questions"),
+        ({"option_fields": ("options=a,answer=b",)}, "other frames, options or picks"),
+    ],
+)
+def test_a_run_of_another_plan_is_not_judged(
+    tmp_path: Path, change: dict[str, Any], said: str
+) -> None:
+    plan = plan_of(tmp_path, ("ordered", "blind"), limit=3)
+    names = [plan.tasks[0].variant_name(v) for v in plan.variants]
+    write_run(tmp_path / "runs", {name: [line(n, 1.0) for n in range(3)] for name in names})
+    for path in (tmp_path / "runs").glob("*_results.json"):
+        content = json.loads(path.read_text())
+        drawn = {"audit": {"seed": 0, "plan": plan.digest(plan.tasks[0])}}
+        content["configs"] = {name: {"task": name, "metadata": drawn} for name in names}
+        content["config"]["limit"] = 3.0
+        path.write_text(json.dumps(content))
+    assert results_of(plan, tmp_path)[0].n == 3
+    with pytest.raises(AuditError, match=said):
+        results_of(replace(plan, **change), tmp_path)
+
+
 def test_findings_and_survivors(tmp_path: Path) -> None:
     scores = {
         "ordered16": [1, 1, 1, 0, 1],
@@ -360,17 +385,20 @@ def test_findings_and_survivors(tmp_path: Path) -> None:
     assert found[1].reasons == ("right with one random frame", "right with the last frame alone")
     assert found[0].scores["blind"] == 1.0
     kept = survivors(plan, results)
-    assert kept == {"cubes": ["q0", "q4"]}
-    write_ids(tmp_path / "deep/kept.txt", kept)
+    assert [question.id for question in kept["cubes"]] == ["q0", "q4"]
+    assert not write_ids(tmp_path / "deep/kept.txt", kept)
     assert (tmp_path / "deep/kept.txt").read_text() == "q0\nq4\n"
-    write_ids(tmp_path / "two.txt", {**kept, "other": ["x"]})
+    write_ids(tmp_path / "two.txt", {**kept, "other": [AuditedQuestion(7, "x", "v")]})
     assert (tmp_path / "two.txt").read_text() == "cubes\tq0\ncubes\tq4\nother\tx\n"
+    # Ids as the user's data have them, also if they repeat.
+    assert write_ids(tmp_path / "ids.txt", {"cubes": [AuditedQuestion(7, "x#7", "v")]})
+    assert (tmp_path / "ids.txt").read_text() == "x\t7\n"
 
 
 def test_a_question_that_a_condition_lacks_does_not_survive(tmp_path: Path) -> None:
     plan = plan_of(tmp_path, ("ordered", "blind"))
     results = run_of(tmp_path, plan, {"ordered16": [1, 1], "blind": [0, None]})
-    assert survivors(plan, results) == {"cubes": ["q0"]}
+    assert [question.id for question in survivors(plan, results)["cubes"]] == ["q0"]
 
 
 def test_results_for_machines_hold_no_nan(tmp_path: Path) -> None:
