@@ -98,9 +98,8 @@ def _check(plan: Plan, task: AuditedTask) -> Check:
         documents = loaded.eval_docs_no_media
         first = list(islice(documents, _LOOKED_AT))
     except (Exception, SystemExit) as error:  # whatever a task does when its data are loaded
-        return Check(
-            refused=f"its data cannot be loaded: {' '.join(str(error).split()) or error!r}"
-        )
+        said = " ".join(str(error).split()) or repr(error)
+        return Check(refused=f"its data cannot be loaded: {said}")
     found = check_documents(config, first, loaded.doc_to_target, loaded.doc_to_text, plan)
     return replace(found, questions=len(documents))
 
