@@ -171,7 +171,7 @@ def questions_needed(
     variance = max(float((sums**2).sum()), 1.0) / n
     normal = NormalDist()
     z = normal.inv_cdf((1 + level) / 2) + normal.inv_cdf(power)
-    return math.ceil(z * z * variance / distance**2)
+    return float(math.ceil(z * z * variance / distance**2))
 
 
 def share_above_guessing(

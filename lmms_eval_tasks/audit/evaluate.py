@@ -12,8 +12,10 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from typing import Any
 
 from video_reasoning.metrics.accuracy import guessing_accuracy, mean
+from video_reasoning.metrics.audits import questions_needed, share_above_guessing
 from video_reasoning.metrics.intervals import (
     Estimate,
     accuracy_interval,
@@ -25,7 +27,7 @@ from video_reasoning.tasks.audit.plan import AuditedTask, Plan
 from video_reasoning.tasks.audit.result import Audit, AuditedQuestion, AuditResult
 from video_reasoning.tasks.audit.scores import ALONE, COUNTED, EQUALS, TOPS
 from video_reasoning.tasks.audit.variants import KINDS, AuditError, Variant, reference_of
-from video_reasoning.tasks.audit.verdict import verdict
+from video_reasoning.tasks.audit.verdict import corrected, margins, verdict
 from video_reasoning.tasks.results.logs import (
     LogError,
     OddLines,
@@ -83,6 +85,9 @@ def evaluate(
         results.append(_evaluate_task(plan, task, run, folder, metric, level))
         if task.group and not results[-1].refused:
             groups.setdefault(task.group, []).append(results[-1])
+    whole = [result for result in results if not result.refused]
+    fixed = iter(corrected(whole, plan.variants))
+    results = [result if result.refused else next(fixed) for result in results]
     together = [
         _evaluate_group(plan, group, members, level)
         for group, members in groups.items()
@@ -517,7 +522,7 @@ def evaluate_questions(
     whole = [variant.name for variant in variants if not variant.partial]
     shared = _scored(questions, whole)
     by_kind = {variant.kind: variant for variant in variants if not variant.order}
-    reference, blind = reference_of(variants), by_kind.get("blind")
+    reference = reference_of(variants)
     numbers = _Numbers(shared, level)
     notes = [*result.notes]
     if questions and not shared:
@@ -548,8 +553,9 @@ def evaluate_questions(
         notes=notes,
         questions=questions,
     )
-    over_blind = numbers.difference(reference, blind) if reference and blind else None
-    return replace(result, verdict=verdict(result, by_kind, over_blind))
+    if reference:
+        result = replace(result, **numbers.effects(reference, by_kind.values(), result))
+    return replace(result, verdict=verdict(result, variants))
 
 
 def _counted(conditions: Sequence[str], found: Iterable[Iterable[str]]) -> dict[str, int]:
@@ -600,10 +606,31 @@ class _Numbers:
         scores = self._scores(above.name), self._scores(below.name)
         return gain_interval(*scores, self._videos, level=self.level)
 
-    def difference(self, reference: Variant, other: Variant) -> Estimate:
-        """Estimate the accuracy under a reference less that under another condition."""
-        scores = self._scores(other.name), self._scores(reference.name)
-        return difference_interval(*scores, self._videos, level=self.level)
+    def effects(
+        self, reference: Variant, variants: Iterable[Variant], result: AuditResult
+    ) -> dict[str, Any]:
+        """Estimate what each condition loses against the reference, in points and as a share."""
+        whole = self._scores(reference.name)
+        chance = 0.0 if math.isnan(result.chance) else result.chance
+        found: dict[str, dict[str, Any]] = {"differences": {}, "kept": {}, "needed": {}}
+        for variant in variants:
+            if variant.role not in ("frame", "blind", "order"):
+                continue
+            scores = self._scores(variant.name)
+            lost = difference_interval(scores, whole, self._videos, level=self.level)
+            found["differences"][variant.name] = lost
+            if not math.isnan(result.chance) and not variant.partial:
+                found["kept"][variant.name] = share_above_guessing(
+                    whole, scores, chance, self._videos, level=self.level
+                )
+            if lost.n and lost.n == len(whole):
+                sizes = margins(result, result.accuracies[reference.name].value)
+                distances = (lost.value - sizes.matters, sizes.negligible - lost.value)
+                found["needed"][variant.name] = min(
+                    questions_needed(whole, scores, self._videos, distance, level=self.level)
+                    for distance in distances
+                )
+        return found
 
     def ratios(self, by_kind: Mapping[str, Variant]) -> dict[str, Estimate]:
         """Estimate kappa, tau and rho, as far as their conditions were asked."""

@@ -149,6 +149,9 @@ class AuditResult:
         accuracies: Condition -> accuracy, 0..1, over the shared questions.
         ratios: ``kappa_random1``, ``kappa_last1``, ``kappa_handpicked1``, ``kappa_blind``,
             ``tau`` and ``rho``, as ratios; those that can be computed.
+        differences: Condition -> accuracy that it loses against all frames in order, -1..1.
+        kept: Condition -> share of what is above guessing that it leaves.
+        needed: Condition -> questions that would settle whether its loss matters.
         paired: For each other order of options, the share of questions right in both orders.
         verdict: Sentences.
         notes: What a reader has to know besides.
@@ -172,6 +175,9 @@ class AuditResult:
     own: Mapping[str, float | None] = field(default_factory=dict)
     accuracies: Mapping[str, _Estimate] = field(default_factory=dict)
     ratios: Mapping[str, _Estimate] = field(default_factory=dict)
+    differences: Mapping[str, _Estimate] = field(default_factory=dict)
+    kept: Mapping[str, _Estimate] = field(default_factory=dict)
+    needed: Mapping[str, _Number] = field(default_factory=dict)
     paired: Mapping[str, _Estimate] = field(default_factory=dict)
     verdict: Sequence[str] = ()
     notes: Sequence[str] = ()

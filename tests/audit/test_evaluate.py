@@ -9,6 +9,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 from tests.audit.logs import line, plan_of, write_rows, write_run
@@ -16,7 +17,8 @@ from video_reasoning.tasks.audit.evaluate import evaluate
 from video_reasoning.tasks.audit.findings import find_questions, survivors, write_ids
 from video_reasoning.tasks.audit.plan import Plan
 from video_reasoning.tasks.audit.result import Audit, AuditedQuestion, AuditResult, write_audit
-from video_reasoning.tasks.audit.variants import AuditError
+from video_reasoning.tasks.audit.variants import AuditError, parse_all
+from video_reasoning.tasks.audit.verdict import corrected
 
 Scores = Mapping[str, Sequence[Any]]
 
@@ -115,6 +117,7 @@ def test_missing_and_unscored_items_are_counted_and_left_out_everywhere(tmp_path
         (some(150, 148, 148, 149, 40), "Static"),
         (some(150, 80, 70, 75, 40), "Temporal"),
         (some(150, 148, 70, 75, 40), "bag of frames"),
+        (some(120, 110, 118, 115, 120), "The text suffices"),
         (some(60, 58, 59, 57, 60), "no better with the video than without"),
         (some(0, 0, 0, 0, 0), "none of the 200 questions right"),
         ({name: found[:6] for name, found in some(150, 80, 70, 75, 40).items()}, "Undecided"),
@@ -123,6 +126,58 @@ def test_missing_and_unscored_items_are_counted_and_left_out_everywhere(tmp_path
 def test_clear_cases_get_a_clear_verdict(tmp_path: Path, scores: Scores, expected: str) -> None:
     (result,) = run_of(tmp_path, plan_of(tmp_path), scores)
     assert expected in result.verdict[0]
+
+
+def effects(ordered: float, shuffled: float, n: int, seed: int = 0) -> Scores:
+    """Questions that two conditions mostly answer alike, as models do."""
+    draw = np.random.default_rng(seed).random
+    shares = {"ordered16": ordered, "shuffled16": shuffled, "random1": 0.4, "last1": 0.4}
+    ability = draw(n)
+    return {
+        name: [float(x) for x in np.where(draw(n) < 0.7, ability, draw(n)) < share]
+        for name, share in {**shares, "blind": 0.25}.items()
+    }
+
+
+def test_a_verdict_is_about_size_and_not_about_the_number_of_questions(tmp_path: Path) -> None:
+    """MVBench's tau of 5.7 (3 points) is not "Temporal" at n = 4,000; TOMATO's 33 is."""
+    heads = {}
+    for name, (ordered, shuffled) in {"small": (0.6, 0.6 / 1.057), "large": (0.6, 0.45)}.items():
+        scores = effects(ordered, shuffled, 4000)
+        (result,) = run_of(tmp_path / name, plan_of(tmp_path / name), scores)
+        heads[name] = result.verdict[0]
+    assert heads["large"].startswith("Temporal") and not heads["small"].startswith("Temporal")
+    (result,) = run_of(tmp_path / "few", plan_of(tmp_path / "few"), effects(0.6, 0.6, 300))
+    text = " ".join(result.verdict)
+    assert "points of accuracy" in text and "of what is above guessing" in text
+    assert "would (80% power)" in text and result.needed["shuffled16"] > 300
+
+
+def test_chance_is_taken_off_beside_kappa(tmp_path: Path) -> None:
+    """Two options, .58 against .50: 86% of the accuracy, and nothing above guessing."""
+    names = [v.name for v in plan_of(tmp_path, ("ordered", "random1")).variants]
+    lines = {
+        plan_of(tmp_path).tasks[0].variant_name(v): [
+            line(n, float(n % 50 < right), options=2) for n in range(1000)
+        ]
+        for v, right in zip(parse_all(names), (29, 25), strict=True)
+    }
+    write_run(tmp_path / "runs", lines)
+    (result,) = results_of(plan_of(tmp_path, ("ordered", "random1")), tmp_path)
+    assert result.kept["random1"].value == pytest.approx(0.0, abs=1e-9)
+    assert "86% of its multi-frame accuracy" in result.verdict[1]
+    assert "0% of what is above guessing" in result.verdict[1]
+    assert not result.verdict[0].startswith("Static")
+
+
+def test_few_videos_are_warned_of_and_tasks_are_corrected_for_their_number(tmp_path: Path) -> None:
+    scores = {name: found[:12] for name, found in some(150, 80, 70, 75, 40).items()}
+    (few,) = run_of(tmp_path, plan_of(tmp_path), scores)
+    assert any(sentence.startswith("Caution: 12 videos") for sentence in few.verdict)
+    (one,) = run_of(tmp_path / "one", plan_of(tmp_path / "one"), effects(0.6, 0.45, 180, 3))
+    assert one.verdict[0].startswith("Temporal") and not one.verdict[1].startswith("By itself")
+    many = corrected([one] * 400, parse_all([*effects(0.6, 0.45, 1)]))
+    assert not many[0].verdict[0].startswith("Temporal")
 
 
 def test_few_items_that_all_agree_prove_nothing(tmp_path: Path) -> None:
@@ -231,7 +286,7 @@ def test_a_likert_score_of_a_weak_model_is_a_share_of_its_range(tmp_path: Path) 
     for result in (probed, declared):
         assert result.accuracies["ordered16"].value == pytest.approx(1 / 15) and result.graded
         assert "go from 0 to 5" in result.notes[0] and len(result.notes) == 1
-        assert "mean score" in result.verdict[-1] and math.isnan(result.chance)
+        assert "mean score" in " ".join(result.verdict) and math.isnan(result.chance)
     outside = scored(tmp_path, 7.0, "number", 7 / 3, score_range=(0.0, 5.0))
     assert "outside 0 to 5" in outside.refused
 
