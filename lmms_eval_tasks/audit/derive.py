@@ -9,9 +9,8 @@ target, scoring and metrics stay the task's own. The folder can be handed to any
 from __future__ import annotations
 
 import difflib
-import hashlib
 import inspect
-import json
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -165,7 +164,7 @@ def derive(plan: Plan, folder: Path) -> Plan:
         try:
             config = load_config(task.yaml)
         except Exception as error:  # whatever a task's own module does when it is loaded
-            refused[task.name] = f"its YAML {task.yaml} cannot be loaded: {error}"
+            refused[task.name] = f"its YAML {task.yaml} cannot be loaded: {_explained(error)}"
             continue
         if reason := _refusal({**config, **task.overrides}):
             refused[task.name] = reason
@@ -175,16 +174,32 @@ def derive(plan: Plan, folder: Path) -> Plan:
     write_plan(folder / FILE, plan)
     for task, config in tasks:
         for variant in plan.asked(task):
-            _write(folder / task.variant_name(variant), task, variant, config)
+            _write(folder / task.variant_name(variant), plan, task, variant, config)
     for name, reason in refused.items():
         logger.warning(f"{name} is not audited: {reason}.")
     return plan
+
+
+def _explained(error: BaseException | None) -> str:
+    """Say what a task's module failed with; a variable that is not set in plain words."""
+    each, text = error, str(error)
+    while each is not None:
+        name = each.args[0] if isinstance(each, KeyError) and each.args else ""
+        if isinstance(name, str) and re.fullmatch(r"[A-Z][A-Z0-9]*_[A-Z0-9_]+", name):
+            return f"it needs the environment variable {name}, which is not set"
+        each = each.__cause__ or each.__context__
+    return text
 
 
 def _refusal(config: Mapping[str, Any]) -> str:
     """Why a task cannot be audited, or the empty text."""
     if config.get("output_type") in _ROUNDS:
         return f"it asks in several rounds ({config['output_type']})"
+    if (examples := config.get("num_fewshot")) and config.get("fewshot_config") is None:
+        return (
+            f"it asks with {examples} examples (num_fewshot) but has no fewshot_config, without "
+            "which the harness cannot choose them"
+        )
     shows, messages = config.get("doc_to_visual"), config.get("doc_to_messages")
     if shows is None and messages is None:
         return "it shows nothing: it has neither doc_to_visual nor doc_to_messages"
@@ -195,7 +210,9 @@ def _refusal(config: Mapping[str, Any]) -> str:
     return ""
 
 
-def _write(target: Path, task: AuditedTask, variant: Variant, config: Mapping[str, Any]) -> None:
+def _write(
+    target: Path, plan: Plan, task: AuditedTask, variant: Variant, config: Mapping[str, Any]
+) -> None:
     """Write the YAML and the module of one variant."""
 
     def hook(name: str) -> _Function:
@@ -207,7 +224,8 @@ def _write(target: Path, task: AuditedTask, variant: Variant, config: Mapping[st
     if config.get("task_alias"):
         generated["task_alias"] = target.name
     if variant.condition is not None:
-        generated["metadata"] = _with_draws(config.get("metadata"), task, variant)
+        drawn = {"seed": variant.condition.seed, "plan": plan.digest(task)}
+        generated["metadata"] = _with_draws(config.get("metadata"), drawn)
     for name in ("doc_to_visual", "doc_to_text", "doc_to_messages", "process_results"):
         if callable(config.get(name)):
             generated[name] = hook(name)
@@ -220,16 +238,12 @@ def _write(target: Path, task: AuditedTask, variant: Variant, config: Mapping[st
     write_text(target.with_name(f"{target.name}.yaml"), text)
 
 
-def _with_draws(metadata: Any, task: AuditedTask, variant: Variant) -> Any:
+def _with_draws(metadata: Any, drawn: Mapping[str, Any]) -> Any:
     """Return the task's metadata, and what the frames depend on.
 
     The harness's cache of responses knows a task by its configuration, and must not answer other
-    draws.
+    draws; and a run is judged only by the plan that it was made for.
     """
-    drawn: dict[str, Any] = {"seed": variant.condition.seed if variant.condition else 0}
-    if variant.kind == "handpicked":
-        text = json.dumps(dict(task.picks), sort_keys=True)
-        drawn["picks"] = hashlib.blake2b(text.encode(), digest_size=8).hexdigest()
     if isinstance(metadata, list):
         return [*metadata, {"audit": drawn}]
     if metadata is None or isinstance(metadata, Mapping):

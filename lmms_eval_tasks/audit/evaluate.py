@@ -12,8 +12,10 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from typing import Any
 
 from video_reasoning.metrics.accuracy import guessing_accuracy, mean
+from video_reasoning.metrics.audits import questions_needed, share_above_guessing
 from video_reasoning.metrics.intervals import (
     Estimate,
     accuracy_interval,
@@ -23,9 +25,9 @@ from video_reasoning.metrics.intervals import (
 from video_reasoning.tasks.audit.notes import Note, read_documents, read_note, read_places
 from video_reasoning.tasks.audit.plan import AuditedTask, Plan
 from video_reasoning.tasks.audit.result import Audit, AuditedQuestion, AuditResult
-from video_reasoning.tasks.audit.scores import EQUALS
+from video_reasoning.tasks.audit.scores import ALONE, COUNTED, EQUALS, TOPS
 from video_reasoning.tasks.audit.variants import KINDS, AuditError, Variant, reference_of
-from video_reasoning.tasks.audit.verdict import verdict
+from video_reasoning.tasks.audit.verdict import corrected, margins, verdict
 from video_reasoning.tasks.results.logs import (
     LogError,
     OddLines,
@@ -65,17 +67,27 @@ def evaluate(
     """
     names = {task.variant_name(variant) for task in plan.tasks for variant in plan.asked(task)}
     runs = [run for run in find_runs([logs], every=True) if names & set(run.tasks)]
-    if not runs:
-        raise AuditError(
-            f"There is no run of this audit's tasks in {logs}; run it again, or evaluate them "
-            f"with --include_path {folder} --output_path {logs} --log_samples."
+    fitting = [run for run in runs if not _differences(plan, run)]
+    if not fitting:
+        other = (
+            f"; the newest one, of {runs[-1].date}, is of another plan: "
+            f"{', '.join(_differences(plan, runs[-1]))}"
+            if runs
+            else ""
         )
-    run = runs[-1]
+        raise AuditError(
+            f"There is no run of this audit's tasks in {logs}{other}; run it again, or evaluate "
+            f"them with --include_path {folder} --output_path {logs} --log_samples."
+        )
+    run = fitting[-1]
     results, groups = [], dict[str, list[AuditResult]]()
     for task in plan.tasks:
         results.append(_evaluate_task(plan, task, run, folder, metric, level))
         if task.group and not results[-1].refused:
             groups.setdefault(task.group, []).append(results[-1])
+    whole = [result for result in results if not result.refused]
+    fixed = iter(corrected(whole, plan.variants))
+    results = [result if result.refused else next(fixed) for result in results]
     together = [
         _evaluate_group(plan, group, members, level)
         for group, members in groups.items()
@@ -84,7 +96,11 @@ def evaluate(
     refused = [AuditResult(name, (name,), refused=why) for name, why in plan.refused.items()]
     return Audit(
         model=run.label,
-        conditions=plan.conditions,
+        conditions=tuple(
+            variant.name
+            for variant in plan.variants
+            if any(task.variant_name(variant) in run.tasks for task in plan.tasks)
+        ),
         results=[*together, *results, *refused],
         model_args=run.model_args,
         date=run.date,
@@ -92,6 +108,27 @@ def evaluate(
         seed=plan.seed,
         limit=plan.limit,
     )
+
+
+def _differences(plan: Plan, run: Run) -> list[str]:
+    """Return what a run was asked otherwise than a plan says, as far as the run says it."""
+    found = []
+    if "limit" in run.config and (limit := run.config["limit"]) != plan.limit:
+        asked, wanted = (f"{n:g} questions" if n else "all questions" for n in (limit, plan.limit))
+        found.append(f"its limit is {asked}, not {wanted}")
+    for task in plan.tasks:
+        for variant in plan.asked(task):
+            known = run.tasks.get(task.variant_name(variant))
+            metadata = known.config.get("metadata") if known else None
+            parts = metadata if isinstance(metadata, list) else [metadata]
+            for drawn in (
+                part["audit"] for part in parts if isinstance(part, dict) and "audit" in part
+            ):
+                if drawn.get("seed", plan.seed) != plan.seed:
+                    found.append(f"its seed is {drawn['seed']}, not {plan.seed}")
+                elif drawn.get("plan", plan.digest(task)) != plan.digest(task):
+                    found.append(f"{task.name} was asked with other frames, options or picks")
+    return list(dict.fromkeys(found))
 
 
 def _evaluate_task(
@@ -110,7 +147,7 @@ def _evaluate_task(
         return replace(result, notes=notes, refused="its run left no log")
     try:
         _align(logs, notes)
-        chosen = _choose_metric(logs, metric, notes)
+        chosen = _choose_metric(plan, task, logs, metric, notes)
     except AuditError as error:
         return replace(result, notes=notes, refused=str(error))
     questions = _questions(logs, chosen)
@@ -278,7 +315,7 @@ def _questions(logs: Mapping[str, _Log], metric: _Metric) -> list[AuditedQuestio
                 question.unparsed.add(name)
             value, _ = answer.scores.get(metric.name, (None, ""))
             scored = value is not None and not answer.problem
-            question.scores[name] = value / metric.scale if scored and value is not None else None
+            question.scores[name] = metric.share(value) if scored and value is not None else None
             question.responses[name] = sample.responses[0] if sample.responses else ""
             if answer.problem:
                 question.problems[name] = answer.problem
@@ -309,15 +346,21 @@ class _Metric:
         name: The metric.
         rules: How its scores were read -> how often.
         values: Condition -> scores.
+        range: Lowest and highest score of a question, as declared or seen on trials.
+        judged: Whether a judge gives the scores, whose highest is not seen without asking it.
         shown: Whether a question that could be shown has a score.
         agrees: Whether the means of the scores are the task's own numbers.
+        reported: Whether the task reports a number of its own.
     """
 
     name: str
     rules: Counter[str] = field(default_factory=Counter)
     values: dict[str, list[float]] = field(default_factory=dict)
+    range: tuple[float, float] | None = None
+    judged: bool = False
     shown: bool = False
     agrees: bool = False
+    reported: bool = False
 
     @property
     def n_scored(self) -> int:
@@ -328,9 +371,14 @@ class _Metric:
         return max(map(max, self.values.values()), default=math.nan)
 
     @property
-    def scale(self) -> float:
-        """What the metric counts for a right question."""
-        return _PERCENT if self.highest > 1 else 1.0
+    def ends(self) -> tuple[float, float]:
+        """The lowest and the highest score of a question."""
+        return self.range or (0.0, _PERCENT if self.highest > 1 else 1.0)
+
+    def share(self, value: float) -> float:
+        """Return a score as a share of its range, 0..1."""
+        low, high = self.ends
+        return (value - low) / (high - low)
 
     @property
     def rule(self) -> str:
@@ -342,14 +390,35 @@ class _Metric:
             return " and ".join(rule for rule, _ in self.rules.most_common(2))
         if not self.shown:
             return "scores only for questions that could not be shown"
+        seen = {value for values in self.values.values() for value in values}
+        if self.range is not None:
+            low, high = self.range
+            outside = not low <= min(seen) <= self.highest <= high
+            return f"values outside {low:g} to {high:g}" if outside else ""
+        if self.judged:
+            return (
+                "scores of a judge, whose highest is not known; give it, for example with "
+                "--score-range 0,5"
+            )
+        if self.rules[ALONE] and not (self.highest in TOPS and seen <= {0.0, self.highest}):
+            return (
+                f"an aggregation that gives one question {self.highest:g} at most, so that it is "
+                "not known what a right one gets"
+            )
         if 1 < self.highest <= 10 or self.highest > _PERCENT:
-            return f"values up to {self.highest:g}, which are not shares of right"
-        if not self.agrees and any(EQUALS in rule for rule in self.rules):
+            return (
+                f"values up to {self.highest:g}, which are not shares of right; give the lowest "
+                "and highest with --score-range"
+            )
+        compared = any(EQUALS in rule and COUNTED not in rule for rule in self.rules)
+        if compared and not self.agrees:
             return "answers beside their keys, whose comparison is not its number"
         return ""
 
 
-def _choose_metric(logs: Mapping[str, _Log], wanted: str, notes: list[str]) -> _Metric:
+def _choose_metric(
+    plan: Plan, task: AuditedTask, logs: Mapping[str, _Log], wanted: str, notes: list[str]
+) -> _Metric:
     """Choose the metric that says what is right.
 
     Of the metrics with the most scored questions, the first whose mean is the task's own number;
@@ -359,6 +428,15 @@ def _choose_metric(logs: Mapping[str, _Log], wanted: str, notes: list[str]) -> _
         AuditError: If no metric has a score for each question.
     """
     seen = _metrics(logs)
+    for metric in seen.values():
+        metric.range = plan.score_range or _fitting(task.ranges.get(metric.name), metric)
+        metric.judged = task.judged
+        metric.agrees = all(
+            _agrees(metric, metric.values.get(name, []), log.own_number(metric.name))
+            for name, log in logs.items()
+            if log.answers  # one question is asked if a condition has none
+        )
+        metric.reported = any(log.own_number(metric.name) is not None for log in logs.values())
     if wanted and wanted not in seen:
         raise AuditError(
             f"its questions have no metric '{wanted}'; they have {', '.join(seen) or 'none'}"
@@ -373,7 +451,18 @@ def _choose_metric(logs: Mapping[str, _Log], wanted: str, notes: list[str]) -> _
         )
     # A metric over all questions before one over some, such as those of one kind.
     chosen = max(usable, key=lambda metric: (metric.n_scored, metric.agrees))
-    if not chosen.agrees:
+    low, high = chosen.ends
+    if (low, high) not in ((0, 1), (0, _PERCENT)):
+        notes.append(
+            f"The scores of {chosen.name} go from {low:g} to {high:g}; here they are shares of "
+            "that."
+        )
+    if not chosen.reported:
+        notes.append(
+            f"The task reports no number of its own for {chosen.name}; all numbers here are means "
+            "over questions."
+        )
+    elif not chosen.agrees:
         notes.append(
             f"The mean of the questions' scores is not the task's own {chosen.name}, which may "
             "weight or pair them; all numbers here are means over questions."
@@ -392,21 +481,22 @@ def _metrics(logs: Mapping[str, _Log]) -> dict[str, _Metric]:
                 if value is not None:
                     metric.shown = metric.shown or not answer.problem
                     metric.values.setdefault(name, []).append(value)
-    for metric in seen.values():
-        metric.agrees = all(
-            _agrees(metric.values.get(name, []), log.own_number(metric.name), metric.scale)
-            for name, log in logs.items()
-            if log.answers  # one question is asked if a condition has none
-        )
     return seen
 
 
-def _agrees(scores: Sequence[float], own: float | None, scale: float) -> bool:
+def _fitting(seen: tuple[float, float] | None, metric: _Metric) -> tuple[float, float] | None:
+    """Return a range that trials showed, unless scores are outside of it."""
+    values = [value for values in metric.values.values() for value in values]
+    return seen if seen and all(seen[0] <= value <= seen[1] for value in values) else None
+
+
+def _agrees(metric: _Metric, scores: Sequence[float], own: float | None) -> bool:
     """Whether the mean of some scores is the number that the task itself reports."""
     if own is None or not scores:
         return own is None and not scores
-    share = mean(scores) / scale
-    return min(abs(share - own), abs(share - own / _PERCENT)) < _AGREES
+    average = mean(scores)
+    share = metric.share(average)
+    return min(abs(average - own), abs(share - own), abs(share - own / _PERCENT)) < _AGREES
 
 
 # Numbers
@@ -432,7 +522,7 @@ def evaluate_questions(
     whole = [variant.name for variant in variants if not variant.partial]
     shared = _scored(questions, whole)
     by_kind = {variant.kind: variant for variant in variants if not variant.order}
-    reference, blind = reference_of(variants), by_kind.get("blind")
+    reference = reference_of(variants)
     numbers = _Numbers(shared, level)
     notes = [*result.notes]
     if questions and not shared:
@@ -440,11 +530,14 @@ def evaluate_questions(
     if plan.limit:
         notes.append(f"Only the first {plan.limit:,} questions of a task were asked.")
     options = [question.options for question in shared]
+    graded = any(0 < score < 1 for q in shared for score in q.scores.values() if score is not None)
     result = replace(
         result,
         n=len(shared),
         left_out=len(questions) - len(shared),
-        chance=guessing_accuracy(options) if all(options) else math.nan,
+        graded=graded,
+        # Guessing gets an option right, but no known part of a grade.
+        chance=guessing_accuracy(options) if all(options) and not graded else math.nan,
         asked=_counted(conditions, (q.scores for q in questions)),
         missing=_counted(conditions, (q.problems for q in questions)),
         unparsed=_counted(conditions, (q.unparsed for q in questions)),
@@ -460,8 +553,9 @@ def evaluate_questions(
         notes=notes,
         questions=questions,
     )
-    over_blind = numbers.difference(reference, blind) if reference and blind else None
-    return replace(result, verdict=verdict(result, by_kind, over_blind))
+    if reference:
+        result = replace(result, **numbers.effects(reference, by_kind.values(), result))
+    return replace(result, verdict=verdict(result, variants))
 
 
 def _counted(conditions: Sequence[str], found: Iterable[Iterable[str]]) -> dict[str, int]:
@@ -500,8 +594,11 @@ class _Numbers:
         return [question.score(condition) for question in self.questions]
 
     def accuracy(self, *conditions: str) -> Estimate:
-        """Estimate the share of questions that are right under every one of some conditions."""
-        scores = [math.prod(each) for each in zip(*map(self._scores, conditions), strict=True)]
+        """Estimate the share of questions that are right under every one of some conditions.
+
+        Of a graded question the lowest score counts.
+        """
+        scores = [min(each) for each in zip(*map(self._scores, conditions), strict=True)]
         return accuracy_interval(scores, self._videos, level=self.level)
 
     def gain(self, above: Variant, below: Variant) -> Estimate:
@@ -509,10 +606,31 @@ class _Numbers:
         scores = self._scores(above.name), self._scores(below.name)
         return gain_interval(*scores, self._videos, level=self.level)
 
-    def difference(self, reference: Variant, other: Variant) -> Estimate:
-        """Estimate the accuracy under a reference less that under another condition."""
-        scores = self._scores(other.name), self._scores(reference.name)
-        return difference_interval(*scores, self._videos, level=self.level)
+    def effects(
+        self, reference: Variant, variants: Iterable[Variant], result: AuditResult
+    ) -> dict[str, Any]:
+        """Estimate what each condition loses against the reference, in points and as a share."""
+        whole = self._scores(reference.name)
+        chance = 0.0 if math.isnan(result.chance) else result.chance
+        found: dict[str, dict[str, Any]] = {"differences": {}, "kept": {}, "needed": {}}
+        for variant in variants:
+            if variant.role not in ("frame", "blind", "order"):
+                continue
+            scores = self._scores(variant.name)
+            lost = difference_interval(scores, whole, self._videos, level=self.level)
+            found["differences"][variant.name] = lost
+            if not math.isnan(result.chance) and not variant.partial:
+                found["kept"][variant.name] = share_above_guessing(
+                    whole, scores, chance, self._videos, level=self.level
+                )
+            if lost.n and lost.n == len(whole):
+                sizes = margins(result, result.accuracies[reference.name].value)
+                distances = (lost.value - sizes.matters, sizes.negligible - lost.value)
+                found["needed"][variant.name] = min(
+                    questions_needed(whole, scores, self._videos, distance, level=self.level)
+                    for distance in distances
+                )
+        return found
 
     def ratios(self, by_kind: Mapping[str, Variant]) -> dict[str, Estimate]:
         """Estimate kappa, tau and rho, as far as their conditions were asked."""

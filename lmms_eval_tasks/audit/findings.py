@@ -43,8 +43,8 @@ def find_questions(plan: Plan, results: Iterable[AuditResult]) -> list[Finding]:
     return [found for *_, found in sorted(weighted, key=lambda entry: entry[:3])]
 
 
-def survivors(plan: Plan, results: Iterable[AuditResult]) -> dict[str, list[str]]:
-    """Return each task's ids of questions that nothing is against and every condition asked."""
+def survivors(plan: Plan, results: Iterable[AuditResult]) -> dict[str, list[AuditedQuestion]]:
+    """Return each task's questions that nothing is against and every condition asked."""
     needed = [
         variant.name
         for variant in plan.variants
@@ -52,7 +52,7 @@ def survivors(plan: Plan, results: Iterable[AuditResult]) -> dict[str, list[str]
     ]
     return {
         result.name: [
-            question.id
+            question
             for question in result.questions
             if all(question.scores.get(name) is not None for name in needed)
             and not _against(plan.variants, question)
@@ -61,14 +61,24 @@ def survivors(plan: Plan, results: Iterable[AuditResult]) -> dict[str, list[str]
     }
 
 
-def write_ids(path: Path, kept: Mapping[str, Sequence[str]]) -> None:
-    """Write the ids, one a line; if there are several tasks, each after its task and a tab."""
-    lines = [
-        f"{task}\t{name}\n" if len(kept) > 1 else f"{name}\n"
-        for task, names in kept.items()
-        for name in names
-    ]
+def write_ids(path: Path, kept: Mapping[str, Sequence[AuditedQuestion]]) -> bool:
+    """Write the ids as the user's data have them, one a line.
+
+    If there are several tasks, each comes after its task and a tab. If ids repeat, a tab and the
+    question's place in the dataset, from 0, come after each.
+
+    Returns:
+        Whether the places were written.
+    """
+    places = any(q.id != q.own_id for questions in kept.values() for q in questions)
+    lines = []
+    for task, questions in kept.items():
+        for question in questions:
+            cells = [task] if len(kept) > 1 else []
+            cells += [question.own_id, str(question.row)] if places else [question.own_id]
+            lines.append("\t".join(cells) + "\n")
     write_text(path, "".join(lines))
+    return places
 
 
 def _tasks(results: Iterable[AuditResult]) -> list[AuditResult]:

@@ -43,6 +43,11 @@ def load_config(path: Path, *, functions: bool = True) -> dict[str, Any]:
     return dict(load(str(path), mode="full" if functions else "simple"))
 
 
+def load_task(config: dict[str, Any]) -> Any:
+    """Load a task with its documents, as the harness does for a run."""
+    return _of_harness("api.task", "ConfigurableTask")(config=config)
+
+
 def settings_of_group(config: Mapping[str, Any]) -> dict[str, Any]:
     """Return what a group's YAML sets for its tasks."""
     own = _of_harness("tasks", "GROUP_ONLY_KEYS")

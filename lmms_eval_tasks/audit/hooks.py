@@ -23,6 +23,7 @@ from loguru import logger
 
 from video_reasoning.preprocessing.sampling import uniform_indices
 from video_reasoning.tasks.audit.harness import load_config
+from video_reasoning.tasks.audit.network import NetworkBlockedError, blocked_network, sends
 from video_reasoning.tasks.audit.notes import (
     AUDIT,
     Note,
@@ -38,7 +39,7 @@ from video_reasoning.tasks.audit.schemas import (
     item_id,
     video_name,
 )
-from video_reasoning.tasks.audit.scores import Metric, read_scores
+from video_reasoning.tasks.audit.scores import Metric, metrics_of, read_scores
 from video_reasoning.tasks.audit.variants import Variant
 from video_reasoning.tasks.audit.visuals import (
     NotShownError,
@@ -239,11 +240,23 @@ class Hooks:
             if "args" in named:
                 # Each variant writes its submission file for itself.
                 named["args"] = self._own_folder(named["args"])
+            if means := sends(own):
+                logger.warning(
+                    f"{self._name}: the aggregation {own.__name__} is not run, as it sends the "
+                    f"answers to a server ({means})."
+                )
+                return None
             try:
-                return own(items, *arguments, **named)
+                with blocked_network():
+                    return own(items, *arguments, **named)
+            except NetworkBlockedError as error:
+                logger.error(
+                    f"{self._name}: the aggregation {own.__name__} was stopped: {error}; an audit "
+                    "sends no answers anywhere."
+                )
             except (Exception, SystemExit) as error:
                 logger.error(f"{self._name}: the task's aggregation failed: {error!r}")
-                return None
+            return None
 
         return aggregation
 
@@ -274,11 +287,7 @@ class Hooks:
 
     @property
     def _metrics(self) -> list[Metric]:
-        return [
-            Metric(str(entry["metric"]), own if callable(own := entry.get("aggregation")) else None)
-            for entry in self._config.get("metric_list") or []
-            if entry.get("higher_is_better", True)  # a count of faults says not what is right
-        ]
+        return metrics_of(self._config)
 
     def _given(self, document: Mapping[str, Any], specific: Any) -> Any:
         """Return the task's own visuals, from its function called as the harness calls it."""

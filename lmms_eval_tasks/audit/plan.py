@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import json
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -33,6 +34,8 @@ class AuditedTask:
         group: The group or tag that the user named and that the task is part of, or "".
         overrides: What that group sets for its tasks.
         picks: Question id -> handpicked frame.
+        ranges: Metric -> lowest and highest score of a question, as seen on trials.
+        judged: Whether scoring a question asks a server, such as a judge.
     """
 
     name: str
@@ -40,6 +43,8 @@ class AuditedTask:
     group: str = ""
     overrides: Mapping[str, Any] = field(default_factory=dict)
     picks: Mapping[str, int] = field(default_factory=dict)
+    ranges: Mapping[str, tuple[float, float]] = field(default_factory=dict)
+    judged: bool = False
 
     def variant_name(self, variant: Variant) -> str:
         """Return the generated task's name, and the stem of its files."""
@@ -63,6 +68,8 @@ class Plan:
         seed: Seed of the draws.
         limit: How many questions of each task are asked; None for all.
         option_fields: Field shapes that the user declared.
+        score_range: Lowest and highest score of a question, as the user declared them; None to
+            take what trials showed.
         refused: Task -> why it is not audited.
     """
 
@@ -73,6 +80,7 @@ class Plan:
     seed: int = 0
     limit: int | None = None
     option_fields: tuple[str, ...] = ()
+    score_range: tuple[float, float] | None = None
     refused: Mapping[str, str] = field(default_factory=dict)
 
     @cached_property
@@ -83,6 +91,12 @@ class Plan:
     def asked(self, task: AuditedTask) -> list[Variant]:
         """Return the variants of a task: the handpicked one only if the task has picks."""
         return [v for v in self.variants if v.kind != "handpicked" or task.picks]
+
+    def digest(self, task: AuditedTask) -> str:
+        """Return a name of all that the answers to a task depend on; not of which are asked."""
+        parts = [self.seed, self.frames, self.option_fields, sorted(task.picks.items())]
+        text = json.dumps([*parts, dict(task.overrides)], default=str, sort_keys=True)
+        return hashlib.blake2b(text.encode(), digest_size=8).hexdigest()
 
     def find(self, name: str) -> tuple[AuditedTask, Variant]:
         """Return task and variant of a generated task.

@@ -115,6 +115,11 @@ class AuditedQuestion:
     problems: Annotated[dict[str, str], Field(exclude=True)] = field(default_factory=dict)
     unparsed: Annotated[set[str], Field(exclude=True)] = field(default_factory=set)
 
+    @property
+    def own_id(self) -> str:
+        """Its id as the user's data have it, without the place that is added if ids repeat."""
+        return self.id.removesuffix(f"#{self.row}")
+
     def score(self, condition: str) -> float:
         """Return the score under a condition; NaN if it has none."""
         found = self.scores.get(condition)
@@ -134,6 +139,7 @@ class AuditResult:
         n: Questions scored under every condition, the partial ones aside.
         left_out: Questions that lack a condition.
         chance: Accuracy of guessing among the options; NaN if their number is not known.
+        graded: Whether questions have scores between wrong and right.
         asked: Condition -> questions asked.
         missing: Condition -> questions that could not be shown.
         unparsed: Condition -> responses that name no option, for tasks that say so.
@@ -143,6 +149,9 @@ class AuditResult:
         accuracies: Condition -> accuracy, 0..1, over the shared questions.
         ratios: ``kappa_random1``, ``kappa_last1``, ``kappa_handpicked1``, ``kappa_blind``,
             ``tau`` and ``rho``, as ratios; those that can be computed.
+        differences: Condition -> accuracy that it loses against all frames in order, -1..1.
+        kept: Condition -> share of what is above guessing that it leaves.
+        needed: Condition -> questions that would settle whether its loss matters.
         paired: For each other order of options, the share of questions right in both orders.
         verdict: Sentences.
         notes: What a reader has to know besides.
@@ -157,6 +166,7 @@ class AuditResult:
     n: Annotated[NonNegativeInt, Field(alias="items")] = 0
     left_out: NonNegativeInt = 0
     chance: _Number = math.nan
+    graded: bool = False
     asked: _Counts = field(default_factory=dict)
     missing: _Counts = field(default_factory=dict)
     unparsed: _Counts = field(default_factory=dict)
@@ -165,6 +175,9 @@ class AuditResult:
     own: Mapping[str, float | None] = field(default_factory=dict)
     accuracies: Mapping[str, _Estimate] = field(default_factory=dict)
     ratios: Mapping[str, _Estimate] = field(default_factory=dict)
+    differences: Mapping[str, _Estimate] = field(default_factory=dict)
+    kept: Mapping[str, _Estimate] = field(default_factory=dict)
+    needed: Mapping[str, _Number] = field(default_factory=dict)
     paired: Mapping[str, _Estimate] = field(default_factory=dict)
     verdict: Sequence[str] = ()
     notes: Sequence[str] = ()
@@ -224,7 +237,7 @@ class Finding(AuditedQuestion):
     @property
     def draw_key(self) -> str:
         """What the question's draws depend on: its key, else its id as the document has it."""
-        return self.key or self.id.removesuffix(f"#{self.row}")
+        return self.key or self.own_id
 
 
 _AUDIT = TypeAdapter(Audit)

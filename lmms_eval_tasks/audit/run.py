@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 import shlex
 import sys
@@ -12,10 +13,11 @@ from typing import Annotated
 
 from loguru import logger
 from pydantic import BeforeValidator, NonNegativeInt, TypeAdapter, ValidationError
+from rich.console import Console
 
 from video_reasoning.tasks import registry, store
 from video_reasoning.tasks.audit.files import write_text
-from video_reasoning.tasks.audit.plan import FILE, AuditedTask, Plan, read_plan
+from video_reasoning.tasks.audit.plan import FILE, AuditedTask, Plan, read_plan, write_plan
 from video_reasoning.tasks.audit.schemas import OptionShape
 from video_reasoning.tasks.audit.variants import AuditError, parse_all
 from video_reasoning.tasks.errors import StoreError
@@ -47,13 +49,17 @@ class Request:
     picks: Path | None
     metric: str
     option_fields: tuple[str, ...]
+    score_range: str
     seed: int
     level: float
     export_filtered: Path | None
+    check: bool
     derive_only: bool
     judge_only: bool
     report: bool
     more: tuple[str, ...]
+    given: frozenset[str] = frozenset()
+    """Names of the options that the user gave, whatever their values."""
 
 
 @dataclass(frozen=True)
@@ -85,12 +91,19 @@ def run_audit(request: Request) -> int:
     folder = request.out.absolute()
     tasks_folder = folder / TASKS
     if request.judge_only:
-        _evaluate(request, read_plan(tasks_folder / FILE), folder)
+        _evaluate(request, _judged_plan(request, read_plan(tasks_folder / FILE)), folder)
         return 0
     plan = _plan(request)
     from video_reasoning.tasks.audit.derive import derive
+    from video_reasoning.tasks.audit.preflight import preflight, table
 
     plan = derive(plan, tasks_folder)
+    plan, checks = preflight(plan)
+    write_plan(tasks_folder / FILE, plan)
+    if os.environ.get("RANK", "0") == "0":
+        Console(soft_wrap=True).print(table(plan, checks))
+    if request.check:
+        return 0 if plan.tasks else 1
     if not plan.tasks:
         reasons = "; ".join(f"{name}: {reason}" for name, reason in plan.refused.items())
         raise AuditError(f"None of the tasks can be audited ({reasons}).")
@@ -118,7 +131,7 @@ def run_audit(request: Request) -> int:
 
 def _plan(request: Request) -> Plan:
     """Return what is asked, from the request, the harness's tasks and the picks."""
-    if not request.tasks or not request.model:
+    if not request.tasks or not (request.model or request.check):
         absent = "--tasks" if not request.tasks else "--model"
         raise AuditError(
             f"{absent} is missing; for example: video-reasoning audit --tasks mvbench --model "
@@ -149,8 +162,65 @@ def _plan(request: Request) -> Plan:
         seed=request.seed,
         limit=request.limit,
         option_fields=request.option_fields,
+        score_range=_range(request.score_range),
         refused=refused,
     )
+
+
+def _judged_plan(request: Request, plan: Plan) -> Plan:
+    """Return the part of a plan to judge.
+
+    Raises:
+        AuditError: If the request names what was not asked.
+    """
+    wanted = {
+        "conditions": tuple(v.name for v in parse_all(request.conditions, request.frames)),
+        **{name: getattr(request, name) for name in ("frames", "seed", "limit")},
+    }
+    for name, value in wanted.items():
+        asked = getattr(plan, name)
+        if name in request.given and value != asked:
+            said = ", ".join(asked) if isinstance(asked, tuple) else asked
+            raise AuditError(
+                f"--judge-only judges what was asked, and --{name} was "
+                f"{'not given' if said is None else said}; leave out --{name}, or run the audit "
+                "again without --judge-only."
+            )
+    known = {task.name for task in plan.tasks} | {task.group for task in plan.tasks}
+    for name in request.tasks:
+        if name not in known | plan.refused.keys():
+            raise AuditError(
+                f"The audit in {request.out} has no task '{name}'; it has "
+                f"{', '.join(task.name for task in plan.tasks)}."
+            )
+    if request.tasks:
+        named = set(request.tasks)
+        tasks = tuple(t for t in plan.tasks if {t.name, t.group} & named)
+        refused = {name: why for name, why in plan.refused.items() if name in named}
+        plan = replace(plan, tasks=tasks, refused=refused)
+    if "score_range" in request.given:
+        plan = replace(plan, score_range=_range(request.score_range))
+    return plan
+
+
+def _range(text: str) -> tuple[float, float] | None:
+    """Read ``LOWEST,HIGHEST``; None for the empty text.
+
+    Raises:
+        AuditError: If the text is not of that form.
+    """
+    if not text:
+        return None
+    try:
+        low, high = (float(part) for part in text.split(","))
+    except ValueError:
+        low = high = 0.0
+    if not low < high < math.inf:
+        raise AuditError(
+            f"--score-range '{text}' is not understood; write the lowest and the highest score, "
+            "for example 0,5."
+        )
+    return low, high
 
 
 def _with_picks(task: AuditedTask, given: Mapping[str, int] | None) -> AuditedTask:
@@ -209,8 +279,6 @@ def _arguments(request: Request, plan: Plan, folder: Path) -> list[str]:
 
 def _evaluate(request: Request, plan: Plan, folder: Path) -> None:
     """Evaluate the newest run, print the audit and write its files."""
-    from rich.console import Console
-
     from video_reasoning.tasks.audit.evaluate import evaluate
     from video_reasoning.tasks.audit.findings import find_questions, survivors, write_ids
     from video_reasoning.tasks.audit.output import markdown, render
@@ -227,10 +295,11 @@ def _evaluate(request: Request, plan: Plan, folder: Path) -> None:
     Console(soft_wrap=True).print(render(audit))
     if request.export_filtered is not None:
         kept = survivors(plan, audit.results)
-        write_ids(request.export_filtered, kept)
+        places = write_ids(request.export_filtered, kept)
         count = sum(len(names) for names in kept.values())
         asked = sum(len(result.questions) for result in audit.results if len(result.tasks) == 1)
-        print(f"{count:,} of {asked:,} questions survive; their ids: {request.export_filtered}")
+        what = "ids and places in the dataset (ids repeat)" if places else "ids"
+        print(f"{count:,} of {asked:,} questions survive; their {what}: {request.export_filtered}")
     if request.report:
         from video_reasoning.tasks.report.build import build
         from video_reasoning.tasks.report.page import page

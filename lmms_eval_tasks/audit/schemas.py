@@ -51,7 +51,7 @@ _QUESTION_COLUMNS = ("question", "prompt", "input", "text")
 _ANSWER_COLUMNS = (
     "answer",
     *(f"correct{end}" for end in ("answer", "choice", "option", "idx", "")),
-    *(f"answer{end}" for end in ("idx", "index", "id", "letter", "text")),
+    *(f"answer{end}" for end in ("idx", "index", "id", "letter", "text", "key", "keyposition")),
     *("label", "target", "truth", "gt", "groundtruth"),
 )
 """Columns that may say which option is right."""
@@ -316,6 +316,8 @@ class OptionShape:
         if len(self.options) == 1:
             listed = document.get(self.options[0])
             listed = _literal(listed) if isinstance(listed, str) else listed
+            if isinstance(listed, Mapping):  # A, B, C, ... -> the option
+                return [listed[name] for name in _keys(listed)]
             return list(listed) if isinstance(listed, (list, tuple)) else []
         each = [document.get(name) for name in self.options]
         while each and (each[-1] is None or str(each[-1]).strip().lower() in _ABSENT):
@@ -441,19 +443,36 @@ def _option_lines(text: str) -> list[int]:
     return found if len(found) > 1 else []
 
 
+def _keys(options: Mapping[Any, Any]) -> list[Any]:
+    """Return the letters or numbers of options that a question has, in their order."""
+    names = sorted(options, key=lambda name: (len(str(name)), str(name)))
+    while names and (
+        options[names[-1]] is None or str(options[names[-1]]).strip().lower() in _ABSENT
+    ):
+        names.pop()  # a dataset's columns are those of the question with the most options
+    return names
+
+
 def _as_stored(stored: Any, options: Sequence[Any]) -> Any:
-    """Return a list of options in the form that the document has."""
-    if not isinstance(stored, str):
-        return list(options)
+    """Return options in the form that the document has."""
+    inner = _literal(stored) if isinstance(stored, str) else stored
+    if isinstance(inner, Mapping):
+        moved = {**inner, **dict(zip(_keys(inner), options, strict=True))}
+        return moved if inner is stored else _as_text(stored, moved)
+    return _as_text(stored, list(options)) if isinstance(stored, str) else list(options)
+
+
+def _as_text(stored: str, options: Any) -> str:
+    """Return options as text, as JSON or as Python prints them."""
     try:
         json.loads(stored)
     except ValueError:
-        return repr(list(options))
-    return json.dumps(list(options), ensure_ascii=False)
+        return repr(options)
+    return json.dumps(options, ensure_ascii=False)
 
 
 def _literal(text: str) -> Any:
-    """Return a list that is stored as text, as JSON or as Python prints it."""
+    """Return a list or dict that is stored as text, as JSON or as Python prints it."""
     import ast
 
     for read in (json.loads, ast.literal_eval):

@@ -3,8 +3,10 @@
 A task's ``process_results`` returns a value per metric: a number, or a dict for the metric's
 aggregation. A number is the question's score; a dict is searched for the task's ``score_key`` and
 then for the names that tasks of the harness use. If it has none of them, the metric's own
-aggregation is run over that one question: the accuracy over one question is whether it is right.
-What none of this can read is described, never guessed.
+aggregation is run over that one question. That is the question's score only if a right question
+gives the metric's maximum and a wrong one its minimum, which is tried where the dict names an
+answer and its key: a macro average over seven kinds gives a right question a seventh. Then the
+comparison of the two counts. What none of this can read is described, never guessed.
 """
 
 from __future__ import annotations
@@ -21,13 +23,22 @@ from typing import Any
 
 from loguru import logger
 
-__all__ = ["ItemScore", "Metric", "read_scores"]
+from video_reasoning.tasks.audit.network import NetworkBlockedError, blocked_network, sends
+
+__all__ = ["ItemScore", "Metric", "metrics_of", "read_scores"]
 
 _SCORE_KEYS = (
-    *("score", "correct", "is_correct", "accuracy", "acc", "rating", "hit"),
+    *("score", "correct", "is_correct", "accuracy", "acc", "rating", "hit", "overall"),
     "MRA:.5:.95:.05",
 )
 """Names of a question's score in a metric's dict, after the task's own ``score_key``."""
+
+_WORD_KEYS = ("correct", "correctness", "is_correct", "verdict", "judgement", "judgment")
+_WORDS = {
+    **dict.fromkeys(("yes", "true", "correct", "right"), 1.0),
+    **dict.fromkeys(("no", "false", "incorrect", "wrong"), 0.0),
+}
+"""Names of a verdict in a metric's dict, in any case, and the words that it may be."""
 
 _PAIRS = {
     "pred": ("ground_truth", "gt", "answer", "target"),
@@ -40,6 +51,18 @@ _PAIRS = {
 
 EQUALS = " equals "
 """In the rule of a score that was found by comparing; it counts if the task's own number agrees."""
+
+ALONE = "aggregation over the one item"
+"""Rule of a score that the metric's aggregation gave; it counts if its range is known."""
+
+COUNTED = ", as its aggregation counts"
+"""In the rule of a comparison that the aggregation was seen to follow."""
+
+TOPS = (1.0, 100.0)
+"""What a metric over one right question may be."""
+
+_OTHER = "\x00another answer"
+"""An answer that is not the right one, in trials of an aggregation."""
 
 _one_at_a_time = threading.Lock()
 
@@ -68,6 +91,15 @@ class ItemScore:
 
     value: float | None
     rule: str
+
+
+def metrics_of(config: Mapping[str, Any]) -> list[Metric]:
+    """Return the metrics of a task that say what is right; a count of faults does not."""
+    return [
+        Metric(str(entry["metric"]), own if callable(own := entry.get("aggregation")) else None)
+        for entry in config.get("metric_list") or []
+        if entry.get("higher_is_better", True)
+    ]
 
 
 def read_scores(
@@ -103,6 +135,10 @@ def _plain(value: Any, score_key: str) -> ItemScore | None:
         number = _number(value.get(key))
         if number is not None:
             return ItemScore(number, f"key {key}")
+    for key, content in value.items() if isinstance(value, Mapping) else ():
+        word = _WORDS.get(content.strip().lower()) if isinstance(content, str) else None
+        if word is not None and str(key).lower() in _WORD_KEYS:
+            return ItemScore(word, f"word {key}")
     return None
 
 
@@ -111,13 +147,19 @@ def _aggregated(value: Any, metric: Metric) -> ItemScore:
     if value is None or value == {}:
         return ItemScore(None, "nothing")
     number = _alone(value, metric.aggregation)
-    if number is not None:
-        return ItemScore(number, "aggregation over the one item")
     pairs = ((answered, right) for answered, names in _PAIRS.items() for right in names)
     for answered, right in pairs if isinstance(value, Mapping) else ():
         if _is_answer(value.get(answered)) and _is_answer(value.get(right)):
+            best = _alone({**value, answered: value[right]}, metric.aggregation)
+            worst = _alone({**value, answered: _OTHER}, metric.aggregation)
+            if number is not None and best in TOPS and worst == 0:
+                return ItemScore(number, ALONE)
             equal = str(value[answered]).strip() == str(value[right]).strip()
-            return ItemScore(float(equal), f"{answered}{EQUALS}{right}")
+            follows = best is not None and worst is not None and best > worst
+            rule = f"{answered}{EQUALS}{right}{COUNTED if follows else ''}"
+            return ItemScore(float(equal), rule)
+    if number is not None:
+        return ItemScore(number, ALONE)
     return ItemScore(None, f"saw {_described(value)}")
 
 
@@ -130,11 +172,15 @@ def _alone(value: Any, aggregation: Callable[..., Any] | None) -> float | None:
     if aggregation is None:
         return None
     try:
-        if len(inspect.signature(aggregation).parameters) != 1:
-            return None  # it takes the run's arguments: it writes a submission file
-        with _quiet(aggregation):
+        if len(inspect.signature(aggregation).parameters) != 1 or sends(aggregation):
+            return None  # it takes the run's arguments and writes a submission file, or sends one
+        with _quiet(aggregation), blocked_network():
             return _number(aggregation([value]))
-    except (Exception, SystemExit):  # made for many questions; failing over one means nothing
+    except (
+        Exception,
+        SystemExit,
+        NetworkBlockedError,
+    ):  # made for many questions; failing over one means nothing
         return None
 
 

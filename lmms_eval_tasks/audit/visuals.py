@@ -78,6 +78,9 @@ class Shower:
             NotShownError: It cannot be shown so.
         """
         visuals = _listed(given)
+        if len(visuals) == 1 and isinstance(visuals[0], (list, tuple)):
+            inner = self.show(visuals[0], key, pick)  # the frames of one video as a list
+            return replace(inner, visuals=[inner.visuals] if inner.visuals else [])
         shape, source = described(visuals)
         kinds = [kind_of(visual) for visual in visuals]
         if "video" in kinds:
@@ -166,6 +169,8 @@ def described(given: Any) -> tuple[str, str]:
         NotShownError: It contains an unknown object, or a video that cannot be located.
     """
     visuals = _listed(given)
+    if len(visuals) == 1 and isinstance(visuals[0], (list, tuple)):
+        return described(visuals[0])
     kinds = [kind_of(visual) for visual in visuals]
     shape = _shape(visuals, kinds)
     if "video" in kinds:

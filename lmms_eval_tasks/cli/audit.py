@@ -57,12 +57,24 @@ def audit(
             "options=candidates,answer=answer.",
         ),
     ] = None,
+    score_range: Annotated[
+        str,
+        typer.Option(
+            "--score-range",
+            help="Lowest and highest score of a question, e.g. 0,5, if the task grades or a judge "
+            "does.",
+        ),
+    ] = "",
     seed: Annotated[int, typer.Option(help="Seed of the frames and orders drawn.")] = 0,
     level: Annotated[float, typer.Option(help="Coverage of the intervals.")] = 0.95,
     export_filtered: Annotated[
         Path | None,
         typer.Option(help="Write the ids of the questions that survive all conditions here."),
     ] = None,
+    check: Annotated[
+        bool,
+        typer.Option("--check", help="Only check whether the tasks can be audited; ask nothing."),
+    ] = False,
     derive_only: Annotated[
         bool, typer.Option("--derive-only", help="Write the tasks and print how to run them.")
     ] = False,
@@ -92,12 +104,19 @@ def audit(
         picks=picks and picks.expanduser(),
         metric=metric,
         option_fields=tuple(option_fields or ()),
+        score_range=score_range,
         seed=seed,
         level=level,
         export_filtered=export_filtered and export_filtered.expanduser(),
+        check=check,
         derive_only=derive_only,
         judge_only=judge_only,
         report=report,
         more=tuple(context.args),
+        given=frozenset(
+            name
+            for name in context.params
+            if getattr(context.get_parameter_source(name), "name", "") == "COMMANDLINE"
+        ),
     )
     raise typer.Exit(run_audit(request))

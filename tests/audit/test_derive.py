@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -50,7 +51,7 @@ GROUPS: list[dict[str, Any]] = [
         "group": "probe_group",
         "task": [
             "probe_one",
-            {"task": "probe_two", "num_fewshot": 2},
+            {"task": "probe_two", "num_fewshot": 2, "fewshot_config": {"sampler": "first_n"}},
             {"group": "inner", "task": ["probe_tagged"]},
             "probe_absent",
         ],
@@ -73,6 +74,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
         "probe_image": {"doc_to_visual": "image"},
         "probe_blind": {"doc_to_visual": None},
         "probe_no_split": {"test_split": None},
+        "probe_examples": {"num_fewshot": 2},
     }
     for name, changes in tasks.items():
         content = {"task": name, **TASK, **changes}
@@ -83,6 +85,11 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     (root / "probe_broken.yaml").write_text(
         yaml.safe_dump({"task": "probe_broken", **TASK})
         + "doc_to_visual: !function derive_utils.no_such_function\n"
+    )
+    (root / "home_utils.py").write_text("import os\nroot = os.environ['PROBE_HOME']\n")
+    (root / "probe_home.yaml").write_text(
+        yaml.safe_dump({"task": "probe_home", **TASK})
+        + "doc_to_visual: !function home_utils.doc_to_visual\n"
     )
     (root / "probe_class.yaml").write_text(
         "task: probe_class\nclass: !function derive_utils.Task\n"
@@ -105,7 +112,7 @@ def test_names_groups_tags_and_patterns(folder: Path, monkeypatch: pytest.Monkey
     assert {task.name for task in tasks} == {"probe_one", "probe_two", "probe_tagged", "probe_old"}
     by_name = {task.name: task for task in tasks}
     assert all(task.yaml.is_absolute() and task.yaml.is_file() for task in tasks)
-    assert by_name["probe_two"].overrides == {"num_fewshot": 2}
+    assert by_name["probe_two"].overrides["num_fewshot"] == 2
     assert by_name["probe_one"].group == "probe_group"
     assert "no YAML defines it" in refused["probe_absent"]
     assert "Python class" in refused["probe_class"]
@@ -136,6 +143,8 @@ def test_what_is_generated(folder: Path, tmp_path: Path) -> None:
         "probe_blind",
         "probe_no_split",
         "probe_broken",
+        "probe_examples",
+        "probe_home",
     ]
     tasks, refused = find_tasks(names, [folder])
     out = tmp_path / "tasks"
@@ -154,6 +163,8 @@ def test_what_is_generated(folder: Path, tmp_path: Path) -> None:
     assert "shows nothing" in reasons["probe_blind"]
     assert "no test or validation split" in reasons["probe_no_split"]
     assert "cannot be loaded" in reasons["probe_broken"]
+    assert "2 examples (num_fewshot)" in reasons["probe_examples"]
+    assert "environment variable PROBE_HOME, which is not set" in reasons["probe_home"]
     assert not (out / "audit_old_blind.yaml").exists()
     for task in plan.tasks:
         for variant in plan.variants:
@@ -168,6 +179,7 @@ def test_what_is_generated(folder: Path, tmp_path: Path) -> None:
     two = load_yaml_config(str(out / "audit_probe_two_blind.yaml"), mode="full")
     assert two["task_alias"] == "audit_probe_two_blind"
     # Responses to other frames are not to come from the harness's cache.
-    assert two["metadata"]["audit"] == {"seed": 0}
+    assert two["metadata"]["audit"] == {"seed": 0, "plan": plan.digest(plan.tasks[1])}
+    assert plan.digest(plan.tasks[1]) != replace(plan, seed=7).digest(plan.tasks[1])
     original = load_yaml_config(str(out / "audit_probe_two_original.yaml"), mode="full")
     assert "metadata" not in original

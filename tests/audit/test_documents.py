@@ -117,6 +117,27 @@ SHAPES: dict[str, tuple[Documents, str]] = {
         documents(candidates=[["2", "3", "4", "5"]] * 4, answer=["0", "1", "2", "3"]),
         "options=candidates,answer=answer",
     ),
+    "a dict of options, some of which a question lacks (SciVideoBench, MMVU, Video-Holmes)": (
+        documents(
+            options=[{"A": "w", "B": "x", "C": "y", "D": None}, {"A": "w", "B": "x", "C": "y"}],
+            answer=["C", "A"],
+        ),
+        "options=options,answer=answer",
+    ),
+    "a dict as text": (
+        documents(
+            choices=['{"A": "up", "B": "down"}', "{'A': 'up', 'B': 'down'}"], answer=["B"] * 2
+        ),
+        "options=choices,answer=answer",
+    ),
+    "the place of the key (CinePile)": (
+        documents(
+            choices=[list(TEXTS)] * 2,
+            answer_key=[TEXTS[1], TEXTS[3]],
+            answer_key_position=[1, 3],
+        ),
+        "options=choices,answer=answer_key+answer_key_position",
+    ),
     "two columns with the answer": (
         documents(options=[list(TEXTS)] * 2, answer=[TEXTS[1], TEXTS[3]], answer_idx=[1, 3]),
         "options=options,answer=answer+answer_idx",

@@ -5,17 +5,20 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 from tests.audit.logs import line, plan_of, write_rows, write_run
 from video_reasoning.tasks.audit.evaluate import evaluate
 from video_reasoning.tasks.audit.findings import find_questions, survivors, write_ids
 from video_reasoning.tasks.audit.plan import Plan
-from video_reasoning.tasks.audit.result import Audit, AuditResult, write_audit
-from video_reasoning.tasks.audit.variants import AuditError
+from video_reasoning.tasks.audit.result import Audit, AuditedQuestion, AuditResult, write_audit
+from video_reasoning.tasks.audit.variants import AuditError, parse_all
+from video_reasoning.tasks.audit.verdict import corrected
 
 Scores = Mapping[str, Sequence[Any]]
 
@@ -114,6 +117,7 @@ def test_missing_and_unscored_items_are_counted_and_left_out_everywhere(tmp_path
         (some(150, 148, 148, 149, 40), "Static"),
         (some(150, 80, 70, 75, 40), "Temporal"),
         (some(150, 148, 70, 75, 40), "bag of frames"),
+        (some(120, 110, 118, 115, 120), "The text suffices"),
         (some(60, 58, 59, 57, 60), "no better with the video than without"),
         (some(0, 0, 0, 0, 0), "none of the 200 questions right"),
         ({name: found[:6] for name, found in some(150, 80, 70, 75, 40).items()}, "Undecided"),
@@ -122,6 +126,58 @@ def test_missing_and_unscored_items_are_counted_and_left_out_everywhere(tmp_path
 def test_clear_cases_get_a_clear_verdict(tmp_path: Path, scores: Scores, expected: str) -> None:
     (result,) = run_of(tmp_path, plan_of(tmp_path), scores)
     assert expected in result.verdict[0]
+
+
+def effects(ordered: float, shuffled: float, n: int, seed: int = 0) -> Scores:
+    """Questions that two conditions mostly answer alike, as models do."""
+    draw = np.random.default_rng(seed).random
+    shares = {"ordered16": ordered, "shuffled16": shuffled, "random1": 0.4, "last1": 0.4}
+    ability = draw(n)
+    return {
+        name: [float(x) for x in np.where(draw(n) < 0.7, ability, draw(n)) < share]
+        for name, share in {**shares, "blind": 0.25}.items()
+    }
+
+
+def test_a_verdict_is_about_size_and_not_about_the_number_of_questions(tmp_path: Path) -> None:
+    """MVBench's tau of 5.7 (3 points) is not "Temporal" at n = 4,000; TOMATO's 33 is."""
+    heads = {}
+    for name, (ordered, shuffled) in {"small": (0.6, 0.6 / 1.057), "large": (0.6, 0.45)}.items():
+        scores = effects(ordered, shuffled, 4000)
+        (result,) = run_of(tmp_path / name, plan_of(tmp_path / name), scores)
+        heads[name] = result.verdict[0]
+    assert heads["large"].startswith("Temporal") and not heads["small"].startswith("Temporal")
+    (result,) = run_of(tmp_path / "few", plan_of(tmp_path / "few"), effects(0.6, 0.6, 300))
+    text = " ".join(result.verdict)
+    assert "points of accuracy" in text and "of what is above guessing" in text
+    assert "would (80% power)" in text and result.needed["shuffled16"] > 300
+
+
+def test_chance_is_taken_off_beside_kappa(tmp_path: Path) -> None:
+    """Two options, .58 against .50: 86% of the accuracy, and nothing above guessing."""
+    names = [v.name for v in plan_of(tmp_path, ("ordered", "random1")).variants]
+    lines = {
+        plan_of(tmp_path).tasks[0].variant_name(v): [
+            line(n, float(n % 50 < right), options=2) for n in range(1000)
+        ]
+        for v, right in zip(parse_all(names), (29, 25), strict=True)
+    }
+    write_run(tmp_path / "runs", lines)
+    (result,) = results_of(plan_of(tmp_path, ("ordered", "random1")), tmp_path)
+    assert result.kept["random1"].value == pytest.approx(0.0, abs=1e-9)
+    assert "86% of its multi-frame accuracy" in result.verdict[1]
+    assert "0% of what is above guessing" in result.verdict[1]
+    assert not result.verdict[0].startswith("Static")
+
+
+def test_few_videos_are_warned_of_and_tasks_are_corrected_for_their_number(tmp_path: Path) -> None:
+    scores = {name: found[:12] for name, found in some(150, 80, 70, 75, 40).items()}
+    (few,) = run_of(tmp_path, plan_of(tmp_path), scores)
+    assert any(sentence.startswith("Caution: 12 videos") for sentence in few.verdict)
+    (one,) = run_of(tmp_path / "one", plan_of(tmp_path / "one"), effects(0.6, 0.45, 180, 3))
+    assert one.verdict[0].startswith("Temporal") and not one.verdict[1].startswith("By itself")
+    many = corrected([one] * 400, parse_all([*effects(0.6, 0.45, 1)]))
+    assert not many[0].verdict[0].startswith("Temporal")
 
 
 def test_few_items_that_all_agree_prove_nothing(tmp_path: Path) -> None:
@@ -195,6 +251,51 @@ def test_no_score_is_said_and_not_guessed(
     write_run(tmp_path / "runs", dict.fromkeys(names, lines), dict.fromkeys(names, own))
     (result,) = results_of(plan, tmp_path)
     assert reason in result.refused
+
+
+def scored(folder: Path, value: Any, rule: str, own: float | None, **plan: Any) -> AuditResult:
+    """Judge three questions, the first of which has a value and the others 0."""
+    task = plan.pop("task", {})
+    made = plan_of(folder, ("ordered", "blind"), **plan)
+    made = replace(made, tasks=(replace(made.tasks[0], **task),))
+    names = [made.tasks[0].variant_name(v) for v in made.variants]
+    lines = [line(n, None, metrics={"acc": [value if n < 1 else 0.0, rule]}) for n in range(3)]
+    numbers = {name: {"acc,none": own} for name in names}
+    write_run(folder / "runs", dict.fromkeys(names, lines), numbers)
+    (result,) = results_of(made, folder)
+    return result
+
+
+def test_a_macro_average_over_one_item_is_not_a_score(tmp_path: Path) -> None:
+    alone = "aggregation over the one item"
+    assert "gives one question 14.3" in scored(tmp_path, 14.3, alone, 4.8).refused
+    compared = scored(tmp_path, 1.0, "pred equals answer, as its aggregation counts", 4.8)
+    assert not compared.refused and compared.accuracies["ordered16"].value == pytest.approx(1 / 3)
+    assert "weight or pair" in compared.notes[0]
+    known = scored(tmp_path, 100.0, alone, 33.3, task={"ranges": {"acc": (0.0, 100.0)}})
+    assert known.accuracies["ordered16"].value == pytest.approx(1 / 3)
+
+
+def test_a_likert_score_of_a_weak_model_is_a_share_of_its_range(tmp_path: Path) -> None:
+    """All scores 0 or 1 of 5: not "all right"."""
+    assert scored(tmp_path, 1.0, "number", 1 / 3).accuracies["ordered16"].value > 0.3
+    judged = scored(tmp_path, 1.0, "number", 1 / 3, task={"judged": True})
+    assert "--score-range" in judged.refused
+    probed = scored(tmp_path, 1.0, "number", 1 / 3, task={"ranges": {"acc": (0.0, 5.0)}})
+    declared = scored(tmp_path, 1.0, "number", 1 / 3, score_range=(0.0, 5.0))
+    for result in (probed, declared):
+        assert result.accuracies["ordered16"].value == pytest.approx(1 / 15) and result.graded
+        assert "go from 0 to 5" in result.notes[0] and len(result.notes) == 1
+        assert "mean score" in " ".join(result.verdict) and math.isnan(result.chance)
+    outside = scored(tmp_path, 7.0, "number", 7 / 3, score_range=(0.0, 5.0))
+    assert "outside 0 to 5" in outside.refused
+
+
+def test_a_task_without_a_number_of_its_own(tmp_path: Path) -> None:
+    result = scored(tmp_path, 1.0, "key correct", None)
+    assert result.notes == [
+        "The task reports no number of its own for acc; all numbers here are means over questions."
+    ]
 
 
 def test_percent_scores_are_shares(tmp_path: Path) -> None:
@@ -297,6 +398,31 @@ def test_no_run_and_no_log(tmp_path: Path) -> None:
     assert "no log" in result.refused
 
 
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        ({"seed": 7}, "its seed is 0, not 7"),
+        ({"limit": None}, "its limit is 3 questions, not all questions"),
+        ({"option_fields": ("options=a,answer=b",)}, "other frames, options or picks"),
+    ],
+)
+def test_a_run_of_another_plan_is_not_judged(
+    tmp_path: Path, change: dict[str, Any], said: str
+) -> None:
+    plan = plan_of(tmp_path, ("ordered", "blind"), limit=3)
+    names = [plan.tasks[0].variant_name(v) for v in plan.variants]
+    write_run(tmp_path / "runs", {name: [line(n, 1.0) for n in range(3)] for name in names})
+    for path in (tmp_path / "runs").glob("*_results.json"):
+        content = json.loads(path.read_text())
+        drawn = {"audit": {"seed": 0, "plan": plan.digest(plan.tasks[0])}}
+        content["configs"] = {name: {"task": name, "metadata": drawn} for name in names}
+        content["config"]["limit"] = 3.0
+        path.write_text(json.dumps(content))
+    assert results_of(plan, tmp_path)[0].n == 3
+    with pytest.raises(AuditError, match=said):
+        results_of(replace(plan, **change), tmp_path)
+
+
 def test_findings_and_survivors(tmp_path: Path) -> None:
     scores = {
         "ordered16": [1, 1, 1, 0, 1],
@@ -314,17 +440,20 @@ def test_findings_and_survivors(tmp_path: Path) -> None:
     assert found[1].reasons == ("right with one random frame", "right with the last frame alone")
     assert found[0].scores["blind"] == 1.0
     kept = survivors(plan, results)
-    assert kept == {"cubes": ["q0", "q4"]}
-    write_ids(tmp_path / "deep/kept.txt", kept)
+    assert [question.id for question in kept["cubes"]] == ["q0", "q4"]
+    assert not write_ids(tmp_path / "deep/kept.txt", kept)
     assert (tmp_path / "deep/kept.txt").read_text() == "q0\nq4\n"
-    write_ids(tmp_path / "two.txt", {**kept, "other": ["x"]})
+    write_ids(tmp_path / "two.txt", {**kept, "other": [AuditedQuestion(7, "x", "v")]})
     assert (tmp_path / "two.txt").read_text() == "cubes\tq0\ncubes\tq4\nother\tx\n"
+    # Ids as the user's data have them, also if they repeat.
+    assert write_ids(tmp_path / "ids.txt", {"cubes": [AuditedQuestion(7, "x#7", "v")]})
+    assert (tmp_path / "ids.txt").read_text() == "x\t7\n"
 
 
 def test_a_question_that_a_condition_lacks_does_not_survive(tmp_path: Path) -> None:
     plan = plan_of(tmp_path, ("ordered", "blind"))
     results = run_of(tmp_path, plan, {"ordered16": [1, 1], "blind": [0, None]})
-    assert survivors(plan, results) == {"cubes": ["q0"]}
+    assert [question.id for question in survivors(plan, results)["cubes"]] == ["q0"]
 
 
 def test_results_for_machines_hold_no_nan(tmp_path: Path) -> None:

@@ -11,6 +11,7 @@ from typing import Any
 
 import datasets
 import pytest
+from loguru import logger
 from PIL import Image
 
 from tests.audit.recorder_frames import numbers_of
@@ -55,6 +56,8 @@ def process_results(doc, results, full_docs=None):
     return {"acc": float(results[0] == doc["answer"]), "full": 1.0 if full_docs else 0.0}
 
 def aggregate(items, args):
+    if items == ["dial"]:
+        __import__("so" "cket").create_connection(("validation.example.invalid", 80))
     if not items:
         raise RuntimeError("nothing")
     if items == ["exit"]:
@@ -158,6 +161,11 @@ def test_aggregations(hooks: dict[str, Hooks], tmp_path: Path) -> None:
     assert folder != str(tmp_path) and Path(folder).is_dir()  # a submission file of its own
     assert aggregation([], args=Namespace(output_path=None)) is None
     assert aggregation(["exit"], args=Namespace(output_path=None)) is None
+    lines: list[str] = []
+    sink = logger.add(lines.append, format="{message}")
+    assert aggregation(["dial"], args=Namespace(output_path=None)) is None
+    logger.remove(sink)
+    assert "tried to reach validation.example.invalid" in lines[0]
     with pytest.raises(AttributeError):
         _ = hooks["ordered"].no_such_thing
 

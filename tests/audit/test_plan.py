@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from tests.audit.logs import plan_of
 from video_reasoning.tasks.audit.plan import AuditedTask, Plan, read_plan, write_plan
+from video_reasoning.tasks.audit.run import Request, run_audit
 from video_reasoning.tasks.audit.variants import DEFAULT, AuditError, parse, parse_all
 
 
@@ -86,3 +88,41 @@ def test_handpicked_is_asked_only_where_there_are_picks(tmp_path: Path) -> None:
     assert [v.kind for v in plan.asked(plan.tasks[0])] == ["ordered"]
     plan = plan_of(tmp_path, ("ordered", "handpicked1"), picks={"q": 0})
     assert [v.kind for v in plan.asked(plan.tasks[0])] == ["ordered", "handpicked"]
+
+
+def request(folder: Path, *given: str, **options: Any) -> Request:
+    """A request to judge an audit, as the command makes it."""
+    values: dict[str, Any] = {
+        **dict.fromkeys(("tasks", "include_path", "option_fields", "more"), ()),
+        **dict.fromkeys(("model", "model_args", "metric", "score_range"), ""),
+        **dict.fromkeys(("limit", "picks", "export_filtered")),
+        **{"frames": 16, "conditions": DEFAULT, "seed": 0, "level": 0.95, "report": False},
+        **{
+            "check": False,
+            "derive_only": False,
+            "judge_only": True,
+            "out": folder,
+            "given": frozenset(given),
+        },
+    }
+    return Request(**{**values, **options})
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        ({"tasks": ("nosuch",)}, "has no task 'nosuch'; it has a, b"),
+        ({"conditions": ("ordered", "blind")}, "--conditions was ordered16, shuffled16, random1"),
+        ({"seed": 7}, "--seed was 0; leave out --seed"),
+        ({"limit": 3}, "--limit was not given"),
+    ],
+)
+def test_judging_says_what_was_not_asked(
+    tmp_path: Path, options: dict[str, Any], said: str
+) -> None:
+    write_plan(tmp_path / "tasks" / "plan.json", plan_of(tmp_path, tasks=("a", "b")))
+    (tmp_path / "runs").mkdir()
+    with pytest.raises(AuditError, match=said):
+        run_audit(request(tmp_path, *options, **options))
+    with pytest.raises(AuditError, match="no run of this audit"):  # nothing else is wrong
+        run_audit(request(tmp_path, tasks=("b",)))

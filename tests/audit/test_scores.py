@@ -63,6 +63,30 @@ def test_the_aggregation_over_one_item() -> None:
     assert read(wrong, mean).value == 0.0
 
 
+def macro(items: list[Any]) -> float:
+    """A mean over seven kinds, as MLVU's: one right question is a seventh."""
+    return 100 * sum(item["pred_answer"] == item["answer"] for item in items) / 7
+
+
+def test_an_aggregation_counts_only_if_a_right_item_gives_its_maximum() -> None:
+    right, wrong = ({"pred_answer": said, "answer": "A", "kind": "ego"} for said in "AB")
+    assert read(right, macro).value == 1.0 and read(wrong, macro).value == 0.0
+    assert read(right, macro).rule == "pred_answer equals answer, as its aggregation counts"
+
+    def share(items: list[Any]) -> float:
+        return macro(items) * 7
+
+    assert read(right, share) == ItemScore(100.0, "aggregation over the one item")
+
+
+@pytest.mark.parametrize(
+    ("value", "score"),
+    [({"verdict": "Yes"}, 1.0), ({"Correctness": "no"}, 0.0), ({"correct": "incorrect"}, 0.0)],
+)
+def test_verdicts_in_words(value: dict[str, Any], score: float) -> None:
+    assert read(value).value == score
+
+
 def test_what_was_answered_beside_what_is_right() -> None:
     def needs_the_run(items: list[Any], args: Any) -> float:
         raise AssertionError("it writes a submission file")

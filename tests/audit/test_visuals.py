@@ -129,6 +129,13 @@ def test_images_are_chosen_from(showers: dict[str, Shower]) -> None:
         showers["handpicked"].show(given, "q", 6)
 
 
+def test_a_list_of_frames_in_a_list_stays_one(showers: dict[str, Shower]) -> None:
+    given = frames()
+    shown = showers["ordered"].show([given], "q")
+    assert shown.visuals == [[given[n] for n in (0, 1, 3, 5)]] and shown.shape == "6 images"
+    assert showers["blind"].show([given], "q").visuals == []
+
+
 def test_arrays_of_frames(showers: dict[str, Shower]) -> None:
     array = np.stack([np.repeat(numbered_frame(n, 32, 32)[..., None], 3, -1) for n in range(6)])
     (shown,) = showers["ordered"].show(array, "q").visuals

@@ -1,0 +1,94 @@
+"""What is known of a task before a model is asked."""
+
+from __future__ import annotations
+
+import urllib.request
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.audit.logs import plan_of
+from video_reasoning.tasks.audit.plan import AuditedTask
+from video_reasoning.tasks.audit.preflight import Check, check_documents, preflight, table
+
+DOCUMENTS = [
+    {"id": n, "question": text, "options": ["up", "down", "left"], "answer": "AB"[n % 2]}
+    for n, text in enumerate(["Where to?", "What is at 01:05?", "What after 3 seconds?", "Who?"])
+]
+
+
+def ask_server(items: list[Any]) -> float:
+    with urllib.request.urlopen("http://judge.example.invalid") as reply:
+        return float(reply.read())
+
+
+def check(score: Any, *metrics: dict[str, Any], folder: Path = Path()) -> Check:
+    """Check a task over the four documents."""
+    config = {"process_results": score, "metric_list": list(metrics) or [{"metric": "acc"}]}
+    return check_documents(
+        config, DOCUMENTS, lambda d: d["answer"], lambda d: d["question"], plan_of(folder)
+    )
+
+
+def test_what_a_sound_task_shows() -> None:
+    found = check(lambda d, r: {"acc": float(r[0] == d["answer"])})
+    assert not found.refused and found.ranges == {"acc": (0.0, 1.0)}
+    assert (found.looked_at, found.options, found.timed) == (4, 4, 2)
+    assert found.score == "acc by number, 0 to 1"
+
+
+@pytest.mark.parametrize(
+    ("score", "expected"),
+    [
+        (lambda d, r: {"acc": 5.0 if r[0] == d["answer"] else 1.0}, (1.0, 5.0)),  # Likert
+        (lambda d, r: {"acc": 100 * (r[0] == d["answer"])}, (0.0, 100.0)),
+        (lambda d, r: {"acc": 0.3 * (r[0] == d["answer"])}, None),  # a part, of what?
+        (lambda d, r: {"acc": 0.0}, None),
+    ],
+)
+def test_ranges_of_scores(score: Any, expected: Any) -> None:
+    assert check(score).ranges.get("acc") == expected
+
+
+def test_what_is_refused_before_it_is_asked() -> None:
+    no_score = check(lambda d, r: {"acc": {"said": r[0]}})
+    assert "no score for each question" in no_score.refused and "said" in no_score.refused
+    sent = check(lambda d, r: {"acc": {"q": r[0]}}, {"metric": "acc", "aggregation": ask_server})
+    assert "submission" in sent.refused and "server" in sent.refused
+
+
+def test_a_judge_is_not_asked() -> None:
+    found = check(lambda d, r: {"acc": ask_server([])})
+    assert found.judged and "judge.example.invalid" in found.score and not found.refused
+
+
+def test_scoring_that_fails_on_trials_is_left_to_the_run() -> None:
+    found = check(lambda d, r: {"acc": 1 / 0})
+    assert not found.refused and "ZeroDivisionError" in found.score
+
+
+def test_a_task_whose_data_are_absent_is_refused_alone(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    module = "video_reasoning.tasks.audit.preflight"
+    monkeypatch.setattr(f"{module}.load_config", lambda path: {"task": path.stem})
+
+    class Loaded:
+        eval_docs_no_media = DOCUMENTS
+
+        def doc_to_target(self, document: Any) -> Any:
+            return document["answer"]
+
+        doc_to_text = doc_to_target
+
+    def load(config: dict[str, Any]) -> Any:
+        if config["task"] == "b":
+            raise FileNotFoundError("no such dataset")
+        return Loaded()
+
+    monkeypatch.setattr(f"{module}.load_task", load)
+    plan, checks = preflight(plan_of(tmp_path, tasks=("a", "b")))
+    assert [task.name for task in plan.tasks] == ["a"] and checks["a"].questions == 4
+    assert plan.refused == {"b": "its data cannot be loaded: no such dataset"}
+    assert isinstance(plan.tasks[0], AuditedTask) and table(plan, checks).row_count == 2
