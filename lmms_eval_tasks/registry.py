@@ -18,16 +18,6 @@ import yaml
 from video_reasoning.tasks import store
 from video_reasoning.tasks.benchmarks import BENCHMARKS
 
-__all__ = [
-    "OurTask",
-    "losses",
-    "missing_data",
-    "our_tasks",
-    "requested",
-    "tasks_path",
-    "without_columns",
-]
-
 _STORE_PREFIX = f"{store.__name__}."
 
 

@@ -21,8 +21,6 @@ from video_reasoning.tasks.cli import (
     tasks_path,
 )
 
-__all__ = ["app"]
-
 app = typer.Typer(
     name="video-reasoning",
     help="Prepare video reasoning benchmarks for the lmms-eval harness, and read its results.",

@@ -20,8 +20,6 @@ if TYPE_CHECKING:
     from video_reasoning.tasks.results.items import Item, Questions, TaskLog
     from video_reasoning.tasks.results.logs import Run
 
-__all__ = ["Format", "Predictions", "SubmissionError", "collect", "some", "write_text"]
-
 _SHOWN = 5
 """How many questions a message names."""
 

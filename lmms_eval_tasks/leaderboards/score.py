@@ -12,8 +12,6 @@ from video_reasoning.tasks.store.text_files import loads, read_text
 if TYPE_CHECKING:
     from video_reasoning.tasks.results.items import Questions
 
-__all__ = ["answered", "read_submission"]
-
 
 def read_submission(file: Path, *, lines: bool = False) -> Any:
     """Read a file of JSON, or of JSON Lines as a list.

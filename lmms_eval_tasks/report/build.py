@@ -20,8 +20,6 @@ from video_reasoning.tasks.results.items import ReportError, TaskLog, gather
 from video_reasoning.tasks.results.logs import find_runs
 from video_reasoning.tasks.results.numbers import LEVEL, Number, TaskNumbers, measure
 
-__all__ = ["EXAMPLES", "Report", "build", "chance_of", "headline", "verdict"]
-
 EXAMPLES = 12
 """Examples of a task, at most."""
 

@@ -20,8 +20,6 @@ from video_reasoning.tasks.results.signature import digest, signature
 from video_reasoning.tasks.store.picks import read_installed
 from video_reasoning.tasks.store.text_files import loads, read_bytes
 
-__all__ = ["problems", "run_facts", "store_facts", "task_facts"]
-
 _CONFIG = (
     "model_backend",
     "batch_size",

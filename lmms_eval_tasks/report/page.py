@@ -16,8 +16,6 @@ from video_reasoning.tasks.report.plots import color
 from video_reasoning.tasks.report.tables import label
 from video_reasoning.tasks.results.numbers import UNITS
 
-__all__ = ["environment", "page", "sound"]
-
 _BENCHMARKS = {**{each.name: each.title for each in BENCHMARKS.values()}, "": "Other tasks"}
 _SIGNS = ("●", "■", "▲", "◆", "▼", "✚")
 _VERDICTS = {

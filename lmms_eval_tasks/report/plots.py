@@ -18,8 +18,6 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-__all__ = ["Line", "Plot", "Point", "color", "forest", "frame_sweep", "gains", "marker"]
-
 WIDTH = 4.0
 """Inches; 384 CSS pixels."""
 

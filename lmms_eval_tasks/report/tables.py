@@ -24,8 +24,6 @@ from video_reasoning.tasks.results.numbers import (
 )
 from video_reasoning.tasks.results.signature import signature
 
-__all__ = ["Cell", "Grid", "Row", "distinct", "paper_tables", "run_key", "run_names"]
-
 RunKey = tuple[str, str]
 Key = TypeVar("Key")
 

@@ -22,8 +22,6 @@ from video_reasoning.tasks.results.items import GENERATION, Item, Questions, Tas
 from video_reasoning.tasks.results.logs import Run, find_runs
 from video_reasoning.tasks.results.signature import signature
 
-__all__ = ["CompareError", "Comparison", "Flip", "compare", "text"]
-
 LEVEL = 0.95
 _SHOWN = 5
 _FEW_VIDEOS = 10

@@ -26,8 +26,6 @@ from video_reasoning.tasks.results.items import GENERATION, Item, TaskLog, read_
 from video_reasoning.tasks.results.logs import find_runs, objects
 from video_reasoning.tasks.store.text_files import loads, read_text
 
-__all__ = ["METRICS", "TaskScores", "score_runs"]
-
 METRICS = GENERATION
 
 _PLAIN = {"bleu": generation.bleu_matrix, "rouge_l": generation.rouge_l_matrix}

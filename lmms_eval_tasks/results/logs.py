@@ -26,18 +26,6 @@ from loguru import logger
 from video_reasoning.tasks.errors import UserError
 from video_reasoning.tasks.store.text_files import is_regular, loads, read_bytes
 
-__all__ = [
-    "LogError",
-    "OddLines",
-    "Run",
-    "Sample",
-    "TaskResult",
-    "condition_of",
-    "find_runs",
-    "objects",
-    "read_samples",
-]
-
 _RESULTS = re.compile(r"^(?P<date>.+)_results\.json$")
 _SAMPLES = re.compile(r"^(?P<date>\d{8}_\d{6}|[^_]+)_samples_(?P<task>.+)\.jsonl$")
 

@@ -22,19 +22,6 @@ from video_reasoning.tasks.results.items import GENERATION, Item, TaskLog
 from video_reasoning.tasks.results.principles import evaluate_items
 from video_reasoning.tasks.results.signature import signature
 
-__all__ = [
-    "BREAKDOWNS",
-    "LEVEL",
-    "RATIOS",
-    "UNITS",
-    "Number",
-    "TaskNumbers",
-    "accuracy_of",
-    "guessing",
-    "measure",
-    "number_of",
-]
-
 LEVEL = 0.95
 """Coverage of every interval in a report."""
 

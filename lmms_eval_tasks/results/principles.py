@@ -36,18 +36,6 @@ from video_reasoning.tasks.results.signature import signature
 from video_reasoning.tasks.store.picks import PicksError, read_installed
 from video_reasoning.tasks.tvbench.principles import PRINCIPLES
 
-__all__ = [
-    "MEASURES",
-    "PAPER_MODELS",
-    "TASK",
-    "PrinciplesError",
-    "PrinciplesPart",
-    "PrinciplesRun",
-    "evaluate",
-    "evaluate_items",
-    "render",
-]
-
 TASK = "tvbench_tomato_principles"
 
 ALL = "all"

@@ -8,8 +8,6 @@ from typing import Any
 
 from video_reasoning.tasks.errors import StoreError
 
-__all__ = ["load_questions"]
-
 
 def load_questions(path: Path, columns: Sequence[str] | None = None) -> dict[str, dict[str, Any]]:
     """Read a questions file.
