@@ -40,14 +40,9 @@ def shown_progress() -> Iterator[Progress]:
 def print_some(
     title: str, sentences: Sequence[str], *, indent: str = "", file: str = "", most: int = 10
 ) -> None:
-    """Print a title and the first of some sentences below it; nothing if there are none.
+    """Print a title and at most so many sentences below it; nothing if there are none.
 
-    Args:
-        title: Line above the list.
-        sentences: What to list.
-        indent: Spaces in front of the title.
-        file: Name of the file that has all of them, if one has.
-        most: How many to print, at most.
+    The file, if one is named, has all of them.
     """
     if not sentences:
         return

@@ -55,14 +55,7 @@ class Agreement:
 
 
 def agreements(decisions: Iterable[Decision]) -> list[Agreement]:
-    """Compare every two annotators.
-
-    Args:
-        decisions: The decisions that count, at most one for each annotator and item.
-
-    Returns:
-        One record for each two annotators who decided anything for the same item, by name.
-    """
+    """Compare every two annotators who decided on one item or more both, by name."""
     of: dict[str, dict[str, Decision]] = {}
     for decision in decisions:
         of.setdefault(decision.annotator, {})[decision.id] = decision
@@ -125,12 +118,6 @@ def combine(decisions: Iterable[Decision]) -> Combined:
     The pick is the median of the frames; of an even number of picks it is the earlier of the two
     in the middle. So it is always a frame that somebody picked. An item that more annotators
     skipped than picked a frame for has no pick.
-
-    Args:
-        decisions: The decisions that count, at most one for each annotator and item.
-
-    Returns:
-        The picks, and what was left out.
     """
     everything = list(decisions)
     people = [one for one in everything if not one.annotator.startswith(AUTOMATIC)]

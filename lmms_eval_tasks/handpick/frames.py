@@ -84,11 +84,7 @@ class Player:
         self._mutex = threading.Lock()
 
     def file(self, path: Path, *, convert: bool = False) -> tuple[Path, str]:
-        """Return a file to play and its media type.
-
-        Args:
-            path: The video.
-            convert: Convert it even if browsers should be able to play it.
+        """Return a file to play and its media type, converted if need be or if that is asked for.
 
         Raises:
             VideoError: The video cannot be decoded.

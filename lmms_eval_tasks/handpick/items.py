@@ -39,15 +39,9 @@ class Item:
 
 
 def load_items(benchmark: str, split: str | None = None, home: Path | None = None) -> list[Item]:
-    """Read the questions of a split in the store, in the store's order.
+    """Read the questions of a split (of the first prepared one if none is named), in their order.
 
-    Args:
-        benchmark: Name of the benchmark.
-        split: Name of the split; None for the first that has been prepared.
-        home: The store's folder; None for the usual one.
-
-    Returns:
-        The items; those whose video cannot be shown are among them and say why.
+    Items whose video cannot be shown are among them and say why.
 
     Raises:
         StoreError: If nothing has been prepared, or it cannot be read.
@@ -79,20 +73,12 @@ def known_ids(benchmark: str, home: Path | None = None) -> dict[str, Item]:
 
 
 def sample(items: Sequence[Item], size: int, seed: int = 0) -> list[Item]:
-    """Draw items at random, from nothing but their ids and the seed.
+    """Draw items at random, from nothing but their ids and the seed, in the order of the draw.
 
     Items are ranked by the SHA-256 of seed and id, and the first `size` are taken in that order.
     So the sample is the same on every machine, does not depend on the order of the items or on
     which videos are there, a larger sample begins with the smaller one, and whoever stops early
     has picked for a random sample all the same.
-
-    Args:
-        items: What to draw from.
-        size: How many to draw; all of them if there are fewer.
-        seed: Another seed gives another sample.
-
-    Returns:
-        The items drawn, in the order of the draw.
     """
 
     def rank(item: Item) -> bytes:

@@ -220,14 +220,9 @@ class PickLog:
         return {name: found for (who, name), found in self.decisions.items() if who == annotator}
 
     def record(self, decisions: Iterable[Decision], *, imported: bool = False) -> int:
-        """Append decisions and wait until the disk has them.
+        """Append decisions, wait until the disk has them, and return how many were written.
 
-        Args:
-            decisions: What was decided.
-            imported: Whether they come from a file; `undo` does not take such lines back.
-
-        Returns:
-            How many lines were written: a decision that counts already is not written again.
+        A decision that counts already is not written again. `undo` does not take imported ones back.
 
         Raises:
             OSError: If the file cannot be written.
@@ -245,8 +240,7 @@ class PickLog:
     def undo(self, annotator: str) -> Decision | None:
         """Take back the annotator's latest decision that has not been taken back.
 
-        Returns:
-            What counts for that item now, or None if there is nothing to take back.
+        What counts for that item now is returned, or None if there is nothing to take back.
 
         Raises:
             OSError: If the file cannot be written.

@@ -93,10 +93,7 @@ class Format(ABC):
 
     @abstractmethod
     def write(self, predictions: Predictions, out: Path) -> list[Path]:
-        """Write the file; it appears whole or not at all.
-
-        Returns:
-            The files written.
+        """Write the file (or several) and return it; it appears whole or not at all.
 
         Raises:
             SubmissionError: The predictions cannot be written in this format.
@@ -104,16 +101,10 @@ class Format(ABC):
 
     @abstractmethod
     def score(self, file: Path, key: Questions, split: str = "test") -> dict[str, float]:
-        """Score a file as the leaderboard would.
+        """Score a file, written with the same options, as the leaderboard would.
 
-        Args:
-            file: As written by :meth:`write`, with the same options.
-            key: Id -> row of `questions.parquet`; rows without an answer are not counted.
-            split: Name of the split.
-
-        Returns:
-            Accuracies, 0..1, over the questions that have an answer in the file and in the key;
-            NaN over none.
+        The accuracies, 0..1, are over the questions that have an answer in the file and in the key;
+        NaN over none.
 
         Raises:
             SubmissionError: The file cannot be read, or answers other questions than the key's.

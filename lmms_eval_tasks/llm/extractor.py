@@ -69,13 +69,7 @@ _LETTER = re.compile(r"""[\s"'`*(\[]*([A-Z])[\s"'`*)\].:]*""")
 
 @dataclass(frozen=True)
 class Settings:
-    """Which server to ask.
-
-    Attributes:
-        url: Address of the server, such as ``http://127.0.0.1:8000/v1``.
-        model: The model's name there.
-        api_key: Its key; empty if it needs none.
-    """
+    """Which server to ask: address (``http://127.0.0.1:8000/v1``), model, and key if it needs one."""
 
     url: str
     model: str = DEFAULT_MODEL
@@ -94,14 +88,9 @@ def settings() -> Settings | None:
 def extract(response: str, options: Mapping[str, str]) -> Answer | None:
     """Ask the server, if one is named, which option a response means. Never raise.
 
-    Args:
-        response: What the model under test printed; the rules found no option in it.
-        options: Letter -> text.
-
-    Returns:
-        None if no server is named or the response is empty. Otherwise an answer whose rule is
-        ``llm:<model>`` with a letter of ``options``; or without a letter ``llm found none``, or
-        ``llm failed: <reason>``.
+    None if no server is named or the response is empty. Otherwise an answer whose rule is
+    ``llm:<model>`` with a letter of ``options``; or without a letter ``llm found none``, or
+    ``llm failed: <reason>``.
     """
     try:
         server = settings()

@@ -195,16 +195,7 @@ def build(paths: Iterable[Path], *, most_examples: int = EXAMPLES) -> Report:
 
 
 def _logs(paths: Sequence[Path], audited: bool, problems: list[str]) -> list[TaskLog]:
-    """Read the logged tasks, without the variants that an audit asks.
-
-    Args:
-        paths: As given by the user.
-        audited: Whether an audit was found.
-        problems: Filled with what a reader should know of audits that were not evaluated.
-
-    Raises:
-        UserError: There is nothing to report on.
-    """
+    """Read the logged tasks, without the variants that an audit asks; add to `problems`."""
     logged = [path for path in paths if path.name != RESULT]
     if not logged:
         if not audited:

@@ -52,13 +52,7 @@ class Frame:
 
 @dataclass(frozen=True)
 class Verdict:
-    """What one run answered.
-
-    Attributes:
-        run: Which run.
-        kind: One of :data:`KINDS`, or "withheld" or "generated".
-        item: The logged line.
-    """
+    """What one run answered; `kind` is one of :data:`KINDS`, or "withheld" or "generated"."""
 
     run: RunKey
     kind: str
@@ -97,18 +91,11 @@ class Example:
 
 
 def examples(logs: Sequence[TaskLog], n_tasks: int, most: int) -> list[Example]:
-    """Choose examples of one task and take their pictures.
+    """Choose examples of one task, run once or several times, and take their pictures.
 
     Right, wrong, unparsed and missing ones in turn, spread over the task by a digest of their
-    ids: not the first of the file, and the same ones every time.
-
-    Args:
-        logs: One task, of one run or several.
-        n_tasks: How many tasks share the page.
-        most: How many at most.
-
-    Returns:
-        The examples; those of a task whose questions are gone have no pictures.
+    ids: not the first of the file, and the same ones every time. There are `most` of them, or fewer
+    if many tasks share the page. Those of a task whose questions are gone have no pictures.
     """
     most = min(most, max(LEAST_PER_TASK, MOST_ON_PAGE // max(1, n_tasks)))
     by_item: dict[Hashable, list[Verdict]] = {}
@@ -248,13 +235,7 @@ def _pick(log: TaskLog, id_: str) -> int | None:
 def frames_with(
     path: Path, singles: Mapping[str, Condition], key: str, count: int
 ) -> tuple[list[Frame], list[Frame]]:
-    """Return single frames of a video that were shown, and frames at equal distances of it.
-
-    Args:
-        path: The video.
-        singles: Name of a single frame -> the condition that shows it.
-        key: The question's id.
-        count: How many frames at equal distances; fewer of a video that has fewer.
+    """Return named single frames that conditions show, and frames of a video at equal distances.
 
     Raises:
         VideoError: The video cannot be read.

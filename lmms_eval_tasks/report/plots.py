@@ -84,13 +84,7 @@ class Line:
 
 @dataclass(frozen=True)
 class Plot:
-    """A plot.
-
-    Attributes:
-        svg: The picture.
-        title: What it shows.
-        description: The same in words, as the alternative text.
-    """
+    """A plot: a picture, what it shows, and the same in words as the alternative text."""
 
     svg: bytes
     title: str
@@ -199,13 +193,7 @@ def forest(title: str, lines: Sequence[Line]) -> Plot:
 def frame_sweep(
     title: str, series: Mapping[int, Sequence[tuple[int, Point]]], chance: float | None
 ) -> Plot:
-    """Draw accuracy over the number of frames shown.
-
-    Args:
-        title: What the plot shows.
-        series: Run -> (frames, value) in rising order.
-        chance: Accuracy of guessing in percent, or None.
-    """
+    """Draw accuracy over frames shown: run -> (frames, value) in rising order; all in percent."""
     with _figure(2.6) as (figure, axes):
         frames = sorted({m for points in series.values() for m, _ in points})
         place = {m: x for x, m in enumerate(frames)}
@@ -238,13 +226,7 @@ _ROOM = 1.6
 
 
 def gains(title: str, rows: Sequence[Line], models: Sequence[str]) -> Plot:
-    """Draw relative gains with their intervals, and hollow marks for a paper's values.
-
-    Args:
-        title: What the plot shows.
-        rows: From top to bottom.
-        models: Names of the paper's models, in the order of the rows' values.
-    """
+    """Draw relative gains with their intervals, and hollow marks for values of a paper's models."""
     left, right = _limits(rows)
     with _figure(0.8 + _height(rows)) as (figure, axes):
         axes.axvline(0, color="#444", linewidth=0.9)

@@ -367,14 +367,7 @@ def _verdict(measure: str, estimate: Estimate, p: float | None, different: bool 
 def text(
     found: Sequence[Comparison], names: tuple[str, str], *, most: int = 10, markdown: bool = False
 ) -> str:
-    """Write the comparisons for a reader.
-
-    Args:
-        found: What :func:`compare` gave.
-        names: What to call the two runs.
-        most: Flipped items listed for each task, at most.
-        markdown: Whether to write Markdown.
-    """
+    """Write the comparisons for a reader, with at most so many flipped items for each task."""
     between = [""] if markdown else []
     lines = [f"A: {names[0]}", *between, f"B: {names[1]}", ""]
     for each in found:

@@ -169,9 +169,7 @@ class OddLines:
 def condition_of(config: Mapping[str, Any]) -> str:
     """Return the frames that a task shows of every video; empty if it shows the video itself.
 
-    Args:
-        config: The task's configuration as the harness recorded it: the condition in
-            `lmms_eval_specific_kwargs` wins over `dataset_name`.
+    In the recorded configuration, `lmms_eval_specific_kwargs` wins over `dataset_name`.
     """
     settings = _mapping(config.get("lmms_eval_specific_kwargs"))
     default = _mapping(settings.get("default"))

@@ -184,14 +184,7 @@ def guessing(items: Sequence[Item]) -> float | None:
 
 
 def number_of(log: TaskLog, name: str, estimate: Estimate, **more: Any) -> Number:
-    """Make an estimate a number of a report.
-
-    Args:
-        log: Where it comes from.
-        name: What was measured.
-        estimate: Its value and interval.
-        more: Further fields of :class:`Number`, in place of the log's.
-    """
+    """Make an estimate a number of a report; `more` are fields in place of the log's."""
     known = {
         "value": _finite(estimate.value),
         "low": _finite(estimate.low),

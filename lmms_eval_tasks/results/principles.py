@@ -198,12 +198,7 @@ def _evaluate(log: TaskLog, level: float) -> PrinciplesRun:
 
 
 def evaluate_items(items: Sequence[Item], name: str = ALL, level: float = 0.95) -> PrinciplesPart:
-    """Compute the principles over some items.
-
-    Args:
-        items: Items under the conditions of the principles; others are left out.
-        name: What to call the part.
-        level: Coverage of the intervals, between 0 and 1.
+    """Compute the principles over some items; those under other conditions are left out.
 
     Raises:
         ValueError: No item is under a condition of the principles.

@@ -245,15 +245,7 @@ def _ask(sheet: _Sheet, drama: _Drama) -> None:
 
 
 def build(root: Path, seed: int = 0) -> list[Video]:
-    """Write the question files and say which videos belong to them.
-
-    Args:
-        root: The release's folder; the clips, in videos/, are left to the caller.
-        seed: Another seed gives other scenes.
-
-    Returns:
-        The videos to draw, each with its cuts.
-    """
+    """Write the question files below ``root``, and return the videos to draw, with their cuts."""
     videos, first = [], 1
     splits = {"Val": range(_VALIDATION), "Test": range(_VALIDATION, _VALIDATION + _TEST)}
     for split, indices in splits.items():

@@ -258,12 +258,7 @@ def render(video: Video) -> Iterator[Image]:
 
 
 def write_frames(path: Path, frames: Sequence[Image]) -> None:
-    """Encode frames as H.264 in an MP4 file, 25 frames a second, one thread.
-
-    Args:
-        path: The file; its folder is made if needed.
-        frames: Equally large RGB images, at least one.
-    """
+    """Encode RGB images of one size (at least one) as H.264 in an MP4 file, 25 frames a second."""
     import av
 
     # Written in memory first: a full disk is then an error of Python's own, at one place.

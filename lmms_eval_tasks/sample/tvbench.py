@@ -241,14 +241,9 @@ def _trend(scene: _Scene, number: int, rng: np.random.Generator, colors: list[st
 
 
 def outline_points(shape: str, at: Any) -> tuple[Any, Any]:
-    """Points on the outline of a shape that fills the unit square.
+    """Return x and y (0 to 1, y downwards) of points on the outline of a shape in the unit square.
 
-    Args:
-        shape: Square, triangle, circle or diamond.
-        at: Fractions of the way round, 0 to 1.
-
-    Returns:
-        Their x and y, 0 to 1, y downwards.
+    ``at`` are fractions of the way round; the shape is square, triangle, circle or diamond.
     """
     if shape == "circle":
         angle = 2 * np.pi * np.asarray(at)
@@ -424,15 +419,7 @@ def _nothing(number: int) -> tuple[str, dict[str, str], Sequence[str]]:
 
 
 def build(root: Path, seed: int = 0) -> list[Video]:
-    """Write the annotation files and say which videos belong to them.
-
-    Args:
-        root: The release's folder; data/ is written, videos/ is left to the caller.
-        seed: Another seed gives other scenes.
-
-    Returns:
-        The videos to draw.
-    """
+    """Write the annotation files below ``root``, and return the videos to draw."""
     videos = []
     for file_number, name in enumerate(FILES):
         rows: dict[str, Any] = {}

@@ -137,12 +137,7 @@ def content_digest(benchmark: str) -> str:
 
 
 def missing_data(benchmark: str, split: str) -> str:
-    """Say in one sentence what is missing for a split.
-
-    Returns:
-        The empty text if the questions are in the store, else a sentence that names the place,
-        the command to run and the variable to set.
-    """
+    """Say in a sentence what is missing for a split, and how to get it; empty if nothing is."""
     if questions_file(benchmark, split).is_file():
         return ""
     return (

@@ -32,13 +32,9 @@ class PicksError(UserError):
 
 @dataclass(frozen=True)
 class Pick:
-    """The frame picked for one question.
+    """The frame picked for one question: an index into a video of ``n_frames``, from 0.
 
-    Attributes:
-        id: the question's id.
-        frame: index of the frame in the video, 0..n_frames - 1.
-        n_frames: number of frames of the video that the pick was made on.
-        annotator: who picked: a name, or several joined by " + ".
+    The annotator is a name, or several joined by " + ".
     """
 
     id: str

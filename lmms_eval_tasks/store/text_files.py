@@ -87,14 +87,9 @@ def shortened(written: object, most: int = 120) -> str:
 
 
 def table(content: str) -> tuple[list[str], list[tuple[int, dict[str, Any] | str]]]:
-    """Read CSV with a first line of names.
+    """Read CSV with a first line of names: the names, and the rows with their numbers from 1.
 
-    Args:
-        content: The whole file's text.
-
-    Returns:
-        The names, stripped; and the rows with their numbers from 1: each an object, or the
-        reason why it could not be read.
+    A row is an object, or the reason why it could not be read.
     """
     # Python 3.10 stops at a null character; no column of ours has a use for one.
     reader = csv.reader(io.StringIO(content.replace("\0", ""), newline=""))

@@ -61,14 +61,9 @@ _LINKS = ("", "First, ", "In the clip, ")
 
 
 def options_in(prompt: str) -> dict[str, str]:
-    """Read the options out of a prompt.
+    """Read letter -> option out of a prompt; empty if it has no options.
 
-    Args:
-        prompt: Text with options as a mapping in ``<options>``, as lines ``(A) text``, or in
-            one line ``A. text B. text C. text``.
-
-    Returns:
-        Letter -> text; empty if the prompt has no options.
+    They may be a mapping in ``<options>``, lines ``(A) text``, or a line ``A. text B. text``.
     """
     tagged = _TAGGED.search(prompt)
     if tagged:
@@ -126,16 +121,7 @@ def _choose(prompt: str, options: Mapping[str, str], footage: Footage) -> tuple[
 
 
 def answer(prompt: str, footage: Footage, repeat: int = 0) -> str:
-    """Answer a prompt from what was seen.
-
-    Args:
-        prompt: The prompt's text.
-        footage: What was seen.
-        repeat: Number of the sampled response, 0 for the first.
-
-    Returns:
-        Free text, in one of many wordings.
-    """
+    """Answer a prompt from what was seen, in one of many wordings; `repeat` counts from 0."""
     # One picture says as little as any other if the order of pictures is asked for: the
     # guess then rests on the question alone, and the choice of the picture changes nothing.
     seed = (prompt, "" if footage.still else footage.digest)

@@ -363,15 +363,9 @@ _TEMPORAL: dict[str, _Solver] = {
 
 
 def solve(kind: str, slots: Mapping[str, str], footage: Footage) -> str | None:
-    """Answer a question by looking.
+    """Return the key of a question's answer by looking, or None if the footage does not settle it.
 
-    Args:
-        kind: Kind of question, an entry of the sample's books of questions.
-        slots: What the question names.
-        footage: What was seen.
-
-    Returns:
-        Key of the answer, or None if the footage does not settle it.
+    The kind is an entry of the sample's books of questions; the slots are what the question names.
     """
     if footage.empty:
         return None
@@ -436,16 +430,7 @@ class _Scene:
 
 
 def claim_holds(meaning: str, slots: Mapping[str, str], footage: Footage) -> bool | None:
-    """Judge a statement about a BlackSwan clip.
-
-    Args:
-        meaning: Entry of the sample's book of claims.
-        slots: The colors that the statement names.
-        footage: What was seen.
-
-    Returns:
-        Whether it holds, or None if the footage does not settle it.
-    """
+    """Tell whether a claim holds about a BlackSwan clip; None if the footage does not settle it."""
     if footage.empty:
         return None
     scene = _Scene(footage)
@@ -467,14 +452,7 @@ def claim_holds(meaning: str, slots: Mapping[str, str], footage: Footage) -> boo
 
 
 def describe(footage: Footage) -> list[tuple[str, dict[str, str]]]:
-    """Say what can be seen in a BlackSwan clip.
-
-    Args:
-        footage: What was seen.
-
-    Returns:
-        Claims that hold, with their slots, in the order of the events.
-    """
+    """Return the claims that hold about a BlackSwan clip, with slots, in the order of events."""
     scene = _Scene(footage)
     claims: list[tuple[str, dict[str, str]]] = []
     stack = scene.stack()
