@@ -10,14 +10,7 @@ import typer
 FORMATS = ("text", "md", "json")
 
 
-def register(app: typer.Typer) -> None:
-    """Add `compare`."""
-    app.command(
-        name="compare", epilog="Example: video-reasoning compare results/one results/other"
-    )(_compare)
-
-
-def _compare(
+def compare(
     run_a: Annotated[
         Path, typer.Argument(help="Output folder, results file or sample log of the first run.")
     ],

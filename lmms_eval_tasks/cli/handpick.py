@@ -19,17 +19,6 @@ if TYPE_CHECKING:
     from video_reasoning.tasks.handpick.items import Item
     from video_reasoning.tasks.handpick.record import Decision, PickLog
 
-_EPILOG = (
-    "Example: video-reasoning handpick --benchmark tvbench --out picks.jsonl --annotator ana "
-    "--sample 200 --seed 0\n\n"
-    "Then: video-reasoning handpick --benchmark tvbench --out picks.jsonl --install"
-)
-
-
-def register(app: typer.Typer) -> None:
-    """Add ``handpick``."""
-    app.command(name="handpick", epilog=_EPILOG)(handpick)
-
 
 def handpick(
     benchmark: Annotated[str, typer.Option(help="blackswan, tvbench or causalvqa.")],

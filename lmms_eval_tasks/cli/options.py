@@ -30,3 +30,6 @@ Home = Annotated[
 Workers = Annotated[
     int | None, typer.Option(min=1, help="Processes to work with; default: one per core.")
 ]
+Results = Annotated[
+    list[Path], typer.Argument(help="Output folders of the harness, results files or sample logs.")
+]

@@ -7,21 +7,13 @@ from typing import Annotated
 
 import typer
 
+from video_reasoning.tasks.cli.options import Results
+
 FORMATS = ("html", "md", "json")
 
 
-def register(app: typer.Typer) -> None:
-    """Add ``report``."""
-    app.command(name="report", epilog="Example: video-reasoning report results --out report.html")(
-        _report
-    )
-
-
-def _report(
-    results: Annotated[
-        list[Path],
-        typer.Argument(help="Output folders of the harness, results files or sample logs."),
-    ],
+def report(
+    results: Results,
     out: Annotated[
         Path | None, typer.Option(help="File to write; default: report.html, .md or .json.")
     ] = None,

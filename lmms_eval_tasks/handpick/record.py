@@ -220,9 +220,9 @@ class PickLog:
         return {name: found for (who, name), found in self.decisions.items() if who == annotator}
 
     def record(self, decisions: Iterable[Decision], *, imported: bool = False) -> int:
-        """Append decisions, wait until the disk has them, and return how many were written.
+        """Append decisions, wait until the disk has them, and return how many are new.
 
-        A decision that counts already is not written again. `undo` does not take imported ones back.
+        A decision that counts already is not written again; imported ones are not for `undo`.
 
         Raises:
             OSError: If the file cannot be written.

@@ -69,7 +69,7 @@ _LETTER = re.compile(r"""[\s"'`*(\[]*([A-Z])[\s"'`*)\].:]*""")
 
 @dataclass(frozen=True)
 class Settings:
-    """Which server to ask: address (``http://127.0.0.1:8000/v1``), model, and key if it needs one."""
+    """Which server to ask: address (``http://127.0.0.1:8000/v1``), model, and key if any."""
 
     url: str
     model: str = DEFAULT_MODEL
