@@ -24,8 +24,6 @@ class Agreement:
     """What two annotators have in common.
 
     Attributes:
-        first: One annotator.
-        second: The other.
         items: Items for which both picked a frame of the same video; `same` to `seconds` are
             over these.
         same: For how many of them they picked the same frame.
@@ -34,8 +32,7 @@ class Agreement:
         frames: Mean distance of the two picks in frames of the video; None without items.
         seconds: Mean distance in seconds, over the items whose times are known; None without.
         one_skipped: Items that one picked a frame for and the other skipped.
-        other_video: Items for which the picks were made on videos of different length, which
-            cannot be compared.
+        other_video: Items picked on videos of different length, which cannot be compared.
     """
 
     first: str

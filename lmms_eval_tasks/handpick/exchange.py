@@ -135,10 +135,9 @@ def _seconds(text: str) -> float | None:
 
 @dataclass(frozen=True)
 class Installed:
-    """What was written into the store.
+    """What was written into the store, and where.
 
     Attributes:
-        path: The file.
         combined: The picks that were written, and what annotators left open.
         unknown: Ids that are not in the store.
         changed: Ids whose video in the store has another number of frames than when picked.

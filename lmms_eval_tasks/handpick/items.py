@@ -20,9 +20,6 @@ class Item:
     """One question and its video.
 
     Attributes:
-        id: The question's id.
-        task: The benchmark's task that it belongs to.
-        question: Its text.
         options: The options in their order; none if the answer is free text.
         answer: Letter of the right option, "yes" or "no", or empty if it is withheld.
         video: Path of the video; None if the question names none that may be shown.

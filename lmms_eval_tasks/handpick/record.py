@@ -42,8 +42,6 @@ class Decision:
     """What an annotator decided for an item: a frame, a skip, or nothing (any more).
 
     Attributes:
-        annotator: Who decided.
-        id: The question's id.
         frame: The picked frame, an index into the video from 0; None for a skip or nothing.
         n_frames: Number of frames of the video that was looked at; None without a frame.
         seconds: Time of the frame in the video; None if it is not known.

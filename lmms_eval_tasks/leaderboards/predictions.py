@@ -33,9 +33,6 @@ class Predictions:
     """What a model answered to the questions of a leaderboard.
 
     Attributes:
-        benchmark: Name of the benchmark.
-        split: Name of the split.
-        model: The model's name in the log.
         questions: Id -> row of `questions.parquet`, all that the leaderboard asks for.
         choices: Id -> letter, or None for a response that names no option.
         absent: Id -> why there is no prediction.
@@ -119,7 +116,7 @@ def collect(
     model: str = "",
     tasks: Sequence[str] = (),
 ) -> Predictions:
-    """Collect one model's predictions from logged runs.
+    """Collect one model's predictions from logged runs; they need not be complete.
 
     Args:
         benchmark: A benchmark with a leaderboard.
@@ -127,9 +124,6 @@ def collect(
         split: One of the splits that the leaderboard's file can be made of.
         model: Checkpoint or harness name of the model; needed if the logs have several.
         tasks: Which tasks to read, for a variant such as `_cot`; empty for the plain ones.
-
-    Returns:
-        The predictions; they need not be complete.
 
     Raises:
         SubmissionError: There is no such run, more than one model, an unusable line in a log, an

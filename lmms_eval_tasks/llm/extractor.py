@@ -103,12 +103,7 @@ def extract(response: str, options: Mapping[str, str]) -> Answer | None:
 
 
 class Extractor:
-    """One server, with what it replied so far. Safe in several threads.
-
-    Attributes:
-        server: Which server it is.
-        failures: Reason -> how many requests had no reply because of it.
-    """
+    """One server, with what it replied so far, and why requests failed. Safe in several threads."""
 
     def __init__(self, server: Settings) -> None:
         """Remember the server; nothing is connected yet."""

@@ -52,11 +52,8 @@ class TextModelError(UserError):
 class JudgeSettings:
     """Which judge to ask, and how.
 
-    Attributes:
-        model: Name or folder, or the name that the server knows.
-        base_url: The server; None for a transformers model.
-        api_key: The server's key; None if it needs none.
-        temperature: 0 for greedy decoding.
+    The model is a name or folder, or what the server (none for transformers) calls it; the key is
+    None if the server needs none, the temperature 0 for greedy decoding.
     """
 
     model: str

@@ -48,11 +48,9 @@ class Report:
         grids: The papers' tables with the runs in them.
         problems: Task, run and a sentence that a reader must know before their numbers.
         examples: Task -> chosen questions.
-        written: When the report was written, in UTC.
-        by: Name and version of the package that wrote it.
+        written: When the report was written, in UTC; `by` what it was written.
         level: Coverage of the intervals.
         folders: The paths that were read.
-        audit: The audits, or None.
     """
 
     found: Sequence[TaskNumbers]
@@ -157,11 +155,9 @@ class Report:
 
 
 def build(paths: Iterable[Path], *, most_examples: int = EXAMPLES) -> Report:
-    """Read logged runs and compute their report.
+    """Read logged runs and audits, and compute their report.
 
-    Args:
-        paths: Output folders of the harness, results files or sample logs; folders of audits.
-        most_examples: Examples of each task, at most; a report over many tasks has fewer.
+    A task has `most_examples` at most; fewer in a report over many tasks.
 
     Raises:
         UserError: There is nothing to report on, or a path is not a log.

@@ -64,17 +64,13 @@ class Example:
     """One question under one condition with what every run answered.
 
     Attributes:
-        task: The task's name.
-        id: The question's id.
         condition: Frames shown, or the empty text.
         question: Its text; empty if the store's questions are gone.
         hypothesis: For yes or no, the statement that is asked about, if it is a separate text.
         options: Its options, none for yes or no and for free text.
         answer: The right letter, "yes" or "no", or the empty text.
         references: Reference texts, for generated text.
-        verdicts: What each run answered.
-        frames: Pictures, in the order shown.
-        caption: What the pictures are.
+        frames: Pictures, in the order shown; the caption says what they are.
     """
 
     task: str

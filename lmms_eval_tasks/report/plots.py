@@ -35,14 +35,7 @@ _ROW = 0.2
 
 @dataclass(frozen=True)
 class Point:
-    """A run's value with its interval, in percent.
-
-    Attributes:
-        run: Place of the run in the report, from 0.
-        value: 0 to 100, or a gain times 100.
-        low: Lower end, or None.
-        high: Upper end, or None.
-    """
+    """A run's value with its interval, in percent (gains times 100); the run by its place."""
 
     run: int
     value: float
@@ -55,7 +48,6 @@ class Line:
     """A row of a plot, in percent or times 100; a heading if it has no values.
 
     Attributes:
-        label: Name of the row.
         points: One per run.
         chance: Accuracy of guessing, or None.
         models: Values of a paper's models; None for one that the paper does not print.

@@ -61,14 +61,9 @@ def label(name: str) -> str:
 
 @dataclass(frozen=True)
 class Cell:
-    """One cell: a run's number, or one printed in a paper.
+    """One cell as shown: a run's number with its interval, or one printed in a paper.
 
-    Attributes:
-        text: As shown.
-        detail: The interval, as shown.
-        number: The run's number, or None.
-        value: The number in the table's unit, or None.
-        hint: More about it, shown on hovering.
+    The value is in the table's unit; the hint is shown on hovering.
     """
 
     text: str
@@ -99,12 +94,8 @@ class Grid:
 
     Attributes:
         key: Name for links, e.g. "tvbench-accuracy".
-        benchmark: Name of the benchmark.
-        title: What it shows.
         source: Paper and table.
         note: Unit and what else a reader has to know.
-        head: Names of the columns.
-        rows: The rows.
         kinds: Per column, for the transposed tables, as a row's kind; else empty.
         warnings: Why the run and the paper may not be comparable.
         upright: Whether models are rows.

@@ -39,17 +39,9 @@ class CompareError(UserError):
 
 @dataclass(frozen=True)
 class Flip:
-    """An item that one run got right and the other wrong.
+    """An item that one run got right and the other wrong, with its lines in both logs.
 
-    Attributes:
-        id: The question's id.
-        condition: The frames shown; empty if the task has one way only.
-        target: The right answer.
-        a: What the first run answered, None for nothing.
-        b: What the second run answered.
-        better: "A" or "B", the run that was right.
-        line_a: Line of the item in the first run's log.
-        line_b: Line in the second's.
+    The condition is empty if the task has one way only; an answer is None for nothing.
     """
 
     id: str
@@ -70,29 +62,20 @@ class Comparison:
         task: The task; "A / B" if the runs' tasks have two names.
         measure: "accuracy", "paired accuracy", or a generation metric.
         condition: The frames shown, or the empty text.
-        n: Items (pairs) with a score in both runs.
-        n_clusters: Videos that they fall into.
+        n: Items (pairs) with a score in both runs, which fall into `n_clusters` videos.
         unscored: Shared items that lack a score in a run.
-        only_a_logged: Items that only the first run has; left out.
-        only_b_logged: Items that only the second run has; left out.
+        only_a_logged: Items that only the first run has; left out, like `only_b_logged`.
         a: The first run's mean over the items, as a share or score; None over no item.
-        b: The second run's.
-        difference: b - a.
-        low: Lower end of its 95% interval.
-        high: Upper end.
+        difference: b - a, with the ends of its 95% interval.
         only_a_right: Items that only the first run got right; None for scores.
-        only_b_right: The same of the second.
         p: McNemar's exact two-sided p-value; None if it does not apply (questions that share
             videos, generation scores).
         test: What decided: "McNemar" or "bootstrap".
         different: Whether the difference is real, at the 5% level; None over no item.
         verdict: The same as a sentence.
-        flips: The items on which the runs differ.
         prompts_differ: Shared items that were asked in other words.
         log_a: The first run's sample log.
-        log_b: The second's.
         signature_a: What identifies the first run's numbers.
-        signature_b: The same of the second.
     """
 
     task: str

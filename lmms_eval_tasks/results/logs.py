@@ -62,10 +62,8 @@ class Run:
 
     Attributes:
         model: The harness's name of the model, as given to `--model`.
-        model_args: `--model_args` as one text.
-        checkpoint: The checkpoint among the arguments, or the empty text.
+        model_args: `--model_args` as one text, with `checkpoint` among them or empty.
         date: As in the file names, `YYYYMMDD_HHMMSS`.
-        folder: The folder of its files.
         tasks: Task -> what the run says of it.
         config: The run's configuration (limit, seeds, batch size, ...).
         results: The results file, or None if only sample logs were found.
@@ -112,8 +110,7 @@ class Sample:
         responses: The responses that were scored; several if several were sampled.
         prompt: The text that the model was sent.
         status: "answered", "unparsed", "missing" or "withheld"; empty for other people's tasks.
-        choice: The letter, "yes" or "no" that was read from the response, or None.
-        rule: How it was found.
+        choice: The letter, "yes" or "no" that was read from the response by `rule`, or None.
         score: 0..1, or None if nothing was scored.
         problem: Why a missing item is missing.
         values: Everything else in the line, such as the metrics' items.
@@ -139,12 +136,7 @@ class Sample:
 
 @dataclass
 class OddLines:
-    """The lines of a sample log that could not be used.
-
-    Attributes:
-        count: How many there were.
-        reasons: Line number and reason of the first `SHOWN` of them.
-    """
+    """How many lines of a sample log could not be used, and why, for the first `SHOWN`."""
 
     SHOWN = 5
 

@@ -119,11 +119,10 @@ def split_summary(benchmark: str, split: str) -> dict[str, Any]:
 
 
 def content_digest(benchmark: str) -> str:
-    """Return six hex digits that name the questions a store has for a benchmark.
+    """Return six hex digits that name the questions a store has; empty if nothing is prepared.
 
-    Returns:
-        The beginning of the manifest's ``digest``; of a digest of the questions files for a store
-        that was prepared before there was one; the empty text if nothing is prepared.
+    They begin the manifest's ``digest``, or a digest of the questions files for a store that was
+    prepared before there was one.
 
     Raises:
         StoreError: The manifest cannot be read.
