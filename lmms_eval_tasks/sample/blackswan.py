@@ -14,8 +14,15 @@ from pathlib import Path
 from typing import Any
 
 from video_reasoning.tasks.blackswan.annotations import QUESTIONS
-from video_reasoning.tasks.sample.drawing import FPS, WIDTH, Actor, Video
-from video_reasoning.tasks.sample.shared import DIFFICULTIES, seeded, write_text
+from video_reasoning.tasks.sample.drawing import (
+    DIFFICULTIES,
+    FPS,
+    WIDTH,
+    Actor,
+    Video,
+    seeded,
+    write_text,
+)
 from video_reasoning.tasks.sample.wording import CLAIMS
 
 _OUTCOMES = ("fell", "knocked", "back", "gone", "swapped")

@@ -103,7 +103,10 @@ _WAYS = {
     "up": ("Upwards", "Up"),
     "down": ("Downwards", "Down"),
 }
-_BOOKS = {name: Phrasebook(phrases) for name, phrases in _books().items()}
+_WORDINGS = _books()
+REPLIES = _WORDINGS.pop("replies")
+"""What ``sample_observer`` says around an answer."""
+_BOOKS = {name: Phrasebook(phrases) for name, phrases in _WORDINGS.items()}
 
 TVBENCH_QUESTIONS = _BOOKS["tvbench_questions"]
 """Kinds of question: `spin`, `move` and so on need the order of frames; `color_of`, `side_of`,
