@@ -30,11 +30,8 @@ from video_reasoning.preprocessing.files import lock
 from video_reasoning.tasks.store.picks import AUTOMATIC, PicksError
 from video_reasoning.tasks.store.text_files import is_regular
 
-LONGEST_NAME = 64
-"""Characters of an annotator's name."""
-
-LONGEST_REASON = 300
-"""Characters of the reason for a skip."""
+LONGEST_NAME = 64  # characters of an annotator's name
+LONGEST_REASON = 300  # characters of the reason for a skip
 
 
 @dataclass(frozen=True)

@@ -20,8 +20,7 @@ if TYPE_CHECKING:
     from video_reasoning.tasks.results.items import Item, Questions, TaskLog
     from video_reasoning.tasks.results.logs import Run
 
-_SHOWN = 5
-"""How many questions a message names."""
+_SHOWN = 5  # how many questions a message names
 
 
 class SubmissionError(UserError):

@@ -36,8 +36,7 @@ URL_VARIABLE = "VIDEO_REASONING_EXTRACTOR_URL"
 MODEL_VARIABLE = "VIDEO_REASONING_EXTRACTOR_MODEL"
 KEY_VARIABLE = "VIDEO_REASONING_EXTRACTOR_API_KEY"
 
-DEFAULT_MODEL = "gpt-4o-mini"
-"""The paper's model (appendix C.2)."""
+DEFAULT_MODEL = "gpt-4o-mini"  # the paper's model (appendix C.2)
 
 PROMPT = (
     "You are given a response, a list of multiple-choice options, and a index2answer mapping. "

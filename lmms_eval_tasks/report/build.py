@@ -20,9 +20,7 @@ from video_reasoning.tasks.results.items import ReportError, TaskLog, gather
 from video_reasoning.tasks.results.logs import find_runs
 from video_reasoning.tasks.results.numbers import LEVEL, Number, TaskNumbers, measure
 
-EXAMPLES = 12
-"""Examples of a task, at most."""
-
+EXAMPLES = 12  # examples of a task, at most
 _PACKAGE = "lmms-eval-video-reasoning"
 
 _HEADLINES = (

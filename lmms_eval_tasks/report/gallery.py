@@ -22,23 +22,18 @@ from video_reasoning.tasks.registry import our_tasks
 from video_reasoning.tasks.report.tables import RunKey, run_key
 from video_reasoning.tasks.results.items import Item, TaskLog
 from video_reasoning.tasks.results.signature import condition_of
+from video_reasoning.tasks.store.picks import read_picks
 
 KINDS = ("right", "wrong", "unparsed", "missing")
 """What an example shows; also the order in which they are shown."""
 
 _ORDER = (*KINDS, "withheld", "generated")
 
-MOST_ON_PAGE = 72
-"""Examples in a whole report, whatever the number of tasks."""
-
+MOST_ON_PAGE = 72  # examples in a whole report, whatever the number of tasks
 LEAST_PER_TASK = 3
-SAMPLED = 8
-"""Frames shown of a video from which the model's own sampler took what it saw."""
-
+SAMPLED = 8  # frames shown of a video from which the model's own sampler took what it saw
 MOST_FRAMES = 32
-SIZE = 112
-"""Longer side of a picture in pixels."""
-
+SIZE = 112  # longer side of a picture in pixels
 QUALITY = 60
 
 
@@ -197,7 +192,7 @@ def _condition_frames(
     condition = Condition.parse(example.condition)
     pick = None
     if condition.kind == "handpicked":
-        pick = _pick(log, example.id)
+        pick = read_picks(log.benchmark, clips.parent.parent).get(example.id)
         if pick is None:
             return [], "No pictures: the pick is no longer in the store."
 
@@ -217,15 +212,6 @@ def _condition_frames(
     left = condition.m - len(frames)
     more = f" ({left} more were shown)" if left else ""
     return frames, f"The {count} that the model was shown{order}{more}."
-
-
-def _pick(log: TaskLog, id_: str) -> int | None:
-    from video_reasoning.tasks.store.picks import read_installed
-
-    if log.folder is None:
-        return None
-    found = read_installed(log.benchmark, log.folder.parent).get(id_)
-    return found.frame if found else None
 
 
 def frames_with(

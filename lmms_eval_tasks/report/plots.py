@@ -18,8 +18,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-WIDTH = 4.0
-"""Inches; 384 CSS pixels."""
+WIDTH = 4.0  # inches; 384 CSS pixels
 
 # Okabe and Ito's palette from dark to light, so that the colors also differ in gray.
 _COLORS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9")
@@ -29,8 +28,7 @@ _PEOPLE: Mapping[str, Any] = {"color": "black", "markerfacecolor": "white", "mar
 _HOLLOW: Mapping[str, Any] = {"color": "#555", "markerfacecolor": "white", "markersize": 5.5}
 _GRID: Mapping[str, Any] = {"color": "#e4e4e4", "linewidth": 0.7}
 _STYLE = Path(__file__).with_name("templates") / "plots.mplstyle"
-_ROW = 0.2
-"""Inches of height per row."""
+_ROW = 0.2  # inches of height per row
 
 
 @dataclass(frozen=True)

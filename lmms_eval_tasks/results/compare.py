@@ -8,13 +8,12 @@ and the interval of the difference decides, as it does for generation scores.
 from __future__ import annotations
 
 import json
-import math
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-from video_reasoning.metrics.accuracy import mean
+from video_reasoning.metrics.accuracy import finite, mean
 from video_reasoning.metrics.intervals import Estimate, difference_interval, mcnemar
 from video_reasoning.metrics.paired import complete_groups
 from video_reasoning.tasks.errors import UserError
@@ -28,9 +27,7 @@ _FEW_VIDEOS = 10
 _SCALES = {"llm_match": 1.0, "clip_score": 1.0}
 """Factor with which a measure is printed; 100 for all that are shares."""
 
-Key = tuple[str, str]
-Both = tuple[Item, Item]
-"""One item in both runs."""
+Both = tuple[Item, Item]  # one item in both runs
 
 
 class CompareError(UserError):
@@ -176,16 +173,16 @@ def _named(
 
 
 def _compare_task(log_a: TaskLog, log_b: TaskLog, shared_only: bool) -> list[Comparison]:
-    items_a, items_b = _by_key(log_a), _by_key(log_b)
-    shared = [
-        (item, items_b[key])
-        for key, item in items_a.items()
-        if key in items_b and _is_same(item, items_b[key])
-    ]
+    items_a, items_b = (
+        {(item.id, item.condition): item for item in log.items} for log in (log_a, log_b)
+    )
+    both = [(item, items_b[key]) for key, item in items_a.items() if key in items_b]
+    # Items of one id may be different questions; a withheld answer says nothing.
+    shared = [(x, y) for x, y in both if not x.target or not y.target or x.target == y.target]
     name = log_a.task if log_a.task == log_b.task else f"{log_a.task} / {log_b.task}"
     extra = len(items_a) - len(shared), len(items_b) - len(shared)
     if any(extra) and not shared_only:
-        changed = len(items_a.keys() & items_b.keys()) - len(shared)
+        changed = len(both) - len(shared)
         why = f" ({changed:,} have one id and another right answer)" if changed else ""
         raise CompareError(
             f"The runs of {name} are over different items: {len(shared):,} are shared, "
@@ -205,15 +202,6 @@ def _compare_task(log_a: TaskLog, log_b: TaskLog, shared_only: bool) -> list[Com
         for condition, part in by_condition.items()
     ]
     return [*_paired(pair, shared), *found]
-
-
-def _by_key(log: TaskLog) -> dict[Key, Item]:
-    return {(item.id, item.condition): item for item in log.items}
-
-
-def _is_same(one: Item, other: Item) -> bool:
-    """Whether two items of one id are the same question; a withheld answer says nothing."""
-    return not one.target or not other.target or one.target == other.target
 
 
 def _compare_texts(pair: _Pair, shared: Sequence[Both]) -> list[Comparison]:
@@ -273,10 +261,10 @@ class _Pair:
         binary = measure not in GENERATION
         test = mcnemar(a, b) if binary else None
         p = test.p_exact if test and both and len(set(videos)) == len(videos) else None
-        different = (
-            (p < 1 - LEVEL if p is not None else _leaves_out_zero(estimate)) if both else None
-        )
-        mean_a, mean_b = _finite(mean(a)), _finite(mean(b))
+        different: bool | None = None
+        if both:
+            excludes_zero = estimate.low > 0 or estimate.high < 0
+            different = excludes_zero if p is None else p < 1 - LEVEL
         return Comparison(
             task=self.name,
             measure=measure,
@@ -286,11 +274,11 @@ class _Pair:
             unscored=len(items) - len(both),
             only_a_logged=self.extra[0],
             only_b_logged=self.extra[1],
-            a=mean_a,
-            b=mean_b,
-            difference=_finite(estimate.value),
-            low=_finite(estimate.low),
-            high=_finite(estimate.high),
+            a=finite(mean(a)),
+            b=finite(mean(b)),
+            difference=finite(estimate.value),
+            low=finite(estimate.low),
+            high=finite(estimate.high),
             only_a_right=test.only_a if test else None,
             only_b_right=test.only_b if test else None,
             p=p,
@@ -317,14 +305,6 @@ class _Pair:
             signature_a=signature(self.log_a, condition),
             signature_b=signature(self.log_b, condition),
         )
-
-
-def _leaves_out_zero(estimate: Estimate) -> bool:
-    return estimate.low > 0 or estimate.high < 0
-
-
-def _finite(value: float) -> float | None:
-    return value if math.isfinite(value) else None
 
 
 def _verdict(measure: str, estimate: Estimate, p: float | None, different: bool | None) -> str:

@@ -13,6 +13,7 @@ which contain the question's `id`.
 
 from __future__ import annotations
 
+import glob
 import json
 import math
 import re
@@ -267,7 +268,7 @@ def _from_results(path: Path) -> Run:
     configs, config = _mapping(content.get("configs")), _mapping(content.get("config"))
     logs = {
         found["task"]: log
-        for log in path.parent.glob(f"{_escaped(date)}_samples_*.jsonl")
+        for log in path.parent.glob(f"{glob.escape(date)}_samples_*.jsonl")
         if (found := _SAMPLES.match(log.name)) and found["date"] == date and is_regular(log)
     }
     tasks = {}
@@ -298,10 +299,6 @@ def _from_samples(path: Path, date: str, task: str) -> Run:
         return replace(run, tasks={task: run.tasks[task]})
     tasks = {task: TaskResult(samples=path)}
     return Run(path.parent.name, "", "", date, path.parent, tasks)
-
-
-def _escaped(text: str) -> str:
-    return re.sub(r"([*?\[])", r"[\1]", text)
 
 
 def _mapping(value: object) -> Mapping[str, Any]:

@@ -38,8 +38,7 @@ from video_reasoning.tasks.tvbench.principles import PRINCIPLES
 
 TASK = "tvbench_tomato_principles"
 
-ALL = "all"
-"""The part with every question."""
+ALL = "all"  # the part with every question
 
 
 MEASURES: Mapping[str, str] = {

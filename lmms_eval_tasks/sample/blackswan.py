@@ -33,8 +33,7 @@ _LABELS = frozenset({"mcq_gt_option", "yn_gt", "gt_ref_ans"})
 _STACK_X, _TABLE_Y, _RADIUS, _BLOCK = 225.0, 150.0, 11.0, 11.0
 
 
-_Claim = tuple[str, dict[str, str]]
-"""An entry of the book of claims, and the words for its slots."""
+_Claim = tuple[str, dict[str, str]]  # an entry of the book of claims, and the words for its slots
 
 
 class _Drama:

@@ -28,8 +28,7 @@ from video_reasoning.tasks.sample.wording import CAUSALVQA_ANSWERS, CAUSALVQA_QU
 
 _TABLE_Y = 150.0
 
-_Answer = tuple[str, str]
-"""The meaning of an answer, and the color in it or the empty text."""
+_Answer = tuple[str, str]  # the meaning of an answer, and the color in it or the empty text
 
 
 @dataclass

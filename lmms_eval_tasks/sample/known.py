@@ -20,9 +20,7 @@ from video_reasoning.tasks import registry
 from video_reasoning.tasks.results.items import Item, read_task
 from video_reasoning.tasks.results.logs import Run, find_runs
 
-LEAST = 0.95
-"""Accuracy that ``sample_observer`` must reach on what can be answered, 0..1."""
-
+LEAST = 0.95  # accuracy that `sample_observer` must reach on what can be answered, 0..1
 ALPHA = 0.001
 """How often a model that guesses may fail a test against chance: about 3.3 standard errors."""
 

@@ -104,8 +104,7 @@ _WAYS = {
     "down": ("Downwards", "Down"),
 }
 _WORDINGS = _books()
-REPLIES = _WORDINGS.pop("replies")
-"""What ``sample_observer`` says around an answer."""
+REPLIES = _WORDINGS.pop("replies")  # what `sample_observer` says around an answer
 _BOOKS = {name: Phrasebook(phrases) for name, phrases in _WORDINGS.items()}
 
 TVBENCH_QUESTIONS = _BOOKS["tvbench_questions"]

@@ -22,8 +22,7 @@ from video_reasoning.tasks import store
 from video_reasoning.tasks.errors import UserError
 from video_reasoning.tasks.store.text_files import loads, read_text
 
-AUTOMATIC = "automatic:"
-"""How the name of a model that picked began in earlier versions."""
+AUTOMATIC = "automatic:"  # how the name of a model that picked began in earlier versions
 
 
 class PicksError(UserError):

@@ -15,8 +15,7 @@ from typing import Any
 MOST_BYTES = 2**31
 """A larger text file is refused; the largest that a benchmark has is a few megabytes."""
 
-MOST_NAME = 1000
-"""Characters of a question's id, at most."""
+MOST_NAME = 1000  # characters of a question's id, at most
 
 # The library's own limit (128 KiB) would refuse a table for one long cell of it.
 _LARGEST_CELL = 2**30
