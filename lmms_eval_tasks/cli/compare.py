@@ -7,6 +7,8 @@ from typing import Annotated
 
 import typer
 
+from video_reasoning.tasks.cli.progress import write
+
 FORMATS = ("text", "md", "json")
 
 
@@ -32,7 +34,6 @@ def compare(
     otherwise a bootstrap over videos. Runs over different items are refused, unless --shared-only
     leaves out what only one of them has.
     """
-    from video_reasoning.preprocessing.files import atomic_path
     from video_reasoning.tasks.results.compare import CompareError, as_json, compare, text
 
     if format_ not in FORMATS:
@@ -47,8 +48,5 @@ def compare(
         written = text(found, names, most=flips, markdown=format_ == "md")
     if out is None:
         print(written, end="")
-        return
-    target = out.expanduser()
-    with atomic_path(target) as temporary:
-        temporary.write_bytes(written.encode("utf-8", "backslashreplace"))
-    print(f"Written to {target}.")
+    else:
+        write(out.expanduser(), written)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from pathlib import Path
 from typing import Any
 
 Progress = Callable[[str, int, int], None]
@@ -52,6 +53,16 @@ def print_some(
     if len(sentences) > most:
         everything = f" (all are in {file})" if file else ""
         print(f"{indent}  ... and {len(sentences) - most:,} more{everything}")
+
+
+def write(target: Path, text: str) -> None:
+    """Write a file that appears whole or not at all, and say so."""
+    from video_reasoning.preprocessing.files import atomic_path
+
+    target.parent.mkdir(parents=True, exist_ok=True)
+    with atomic_path(target) as temporary:
+        temporary.write_bytes(text.encode("utf-8", "backslashreplace"))
+    print(f"Written to {target}.")
 
 
 def print_manifest(manifest: Mapping[str, Any]) -> None:

@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 
 from video_reasoning.tasks.cli.options import Results
+from video_reasoning.tasks.cli.progress import write
 
 FORMATS = ("html", "md", "json")
 
@@ -29,7 +30,6 @@ def report(
     Reads what runs with --log_samples wrote to their --output_path. Several runs are shown beside
     each other and beside the papers' models. The page is one file that needs no network.
     """
-    from video_reasoning.preprocessing.files import atomic_path
     from video_reasoning.tasks.report.build import build
     from video_reasoning.tasks.results.items import ReportError
 
@@ -53,7 +53,4 @@ def report(
         import json
 
         text = json.dumps(report.as_json(), indent=1, ensure_ascii=False) + "\n"
-    target.parent.mkdir(parents=True, exist_ok=True)
-    with atomic_path(target) as temporary:
-        temporary.write_bytes(text.encode("utf-8", "backslashreplace"))
-    print(f"Written to {target}.")
+    write(target, text)

@@ -99,11 +99,13 @@ def examples(logs: Sequence[TaskLog], n_tasks: int, most: int) -> list[Example]:
         item = verdicts[0].item
         log = next((each for each in logs if item.id in each.questions), logs[0])
         question = log.questions.get(item.id) or {}
+        ours = our_tasks().get(log.task)
+        config = {"dataset_name": ours.condition if ours else "", **log.result.config}
         hypothesis = str(question.get("hypothesis") or "")
         example = Example(
             task=log.task,
             id=item.id,
-            condition=item.condition or _condition_of(log),
+            condition=item.condition or condition_of(config),
             question=str(question.get("question") or ""),
             hypothesis="" if hypothesis in str(question.get("question")) else hypothesis,
             options=list(question.get("options") or []),
@@ -148,12 +150,6 @@ def _choose(items: Sequence[Sequence[Verdict]], most: int) -> list[Sequence[Verd
             if len(chosen) < most and (verdicts := next(queue, None)):
                 chosen[id(verdicts)] = place, verdicts
     return [verdicts for _, verdicts in sorted(chosen.values(), key=itemgetter(0))]
-
-
-def _condition_of(log: TaskLog) -> str:
-    """Return the frames that a task shows of every video; empty if it shows the video itself."""
-    ours = our_tasks().get(log.task)
-    return condition_of({"dataset_name": ours.condition if ours else "", **log.result.config})
 
 
 def _pictures(

@@ -116,14 +116,9 @@ class Grid:
 
     def as_json(self) -> dict[str, Any]:
         """Plain values for the JSON format."""
+        plain = ("key", "benchmark", "title", "source", "note", "warnings", "signatures")
         return {
-            "key": self.key,
-            "benchmark": self.benchmark,
-            "title": self.title,
-            "source": self.source,
-            "note": self.note,
-            "warnings": self.warnings,
-            "signatures": self.signatures,
+            **{name: getattr(self, name) for name in plain},
             "columns": list(self.head),
             "rows": [
                 {
