@@ -61,7 +61,4 @@ _add(
     "--sample 200 --seed 0\n\n"
     "Then: video-reasoning handpick --benchmark tvbench --out picks.jsonl --install",
 )
-_add(
-    build_questions,
-    "video-reasoning build-questions --annotations mine.jsonl --out release",
-)
+_add(build_questions, "video-reasoning build-questions --annotations mine.jsonl --out release")

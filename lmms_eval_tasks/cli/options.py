@@ -20,7 +20,7 @@ Address = Annotated[
     str | None,
     typer.Option(
         help="The cluster's scheduler, e.g. tcp://host:8786; default: the one that "
-        "DASK_SCHEDULER_ADDRESS or RAY_ADDRESS names, else a cluster on this machine.",
+        "DASK_SCHEDULER_ADDRESS or RAY_ADDRESS names, else a cluster on this machine."
     ),
 ]
 Home = Annotated[

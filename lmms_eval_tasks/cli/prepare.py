@@ -19,8 +19,7 @@ def prepare(
         typer.Option(help="The release: its folder or archive; default: fetched from the Hub."),
     ] = None,
     captions: Annotated[
-        Path | None,
-        typer.Option(help="blackswan: captions for detective_mcq, as JSON Lines."),
+        Path | None, typer.Option(help="blackswan: captions for detective_mcq, as JSON Lines.")
     ] = None,
     repository: Annotated[
         Path | None,

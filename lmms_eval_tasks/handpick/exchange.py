@@ -28,10 +28,7 @@ def export_csv(decisions: Iterable[Decision], path: Path) -> int:
         OSError: If the file cannot be written.
     """
     rows = sorted(decisions, key=lambda decision: (decision.annotator, decision.id))
-    with (
-        atomic_path(path) as temporary,
-        temporary.open("w", encoding="utf-8", newline="") as file,
-    ):
+    with atomic_path(path) as temporary, temporary.open("w", encoding="utf-8", newline="") as file:
         writer = csv.writer(file)
         writer.writerow(COLUMNS)
         for row in rows:

@@ -103,11 +103,7 @@ class Comparison:
 
 
 def compare(
-    a: Path,
-    b: Path,
-    *,
-    tasks: Sequence[str] = (),
-    shared_only: bool = False,
+    a: Path, b: Path, *, tasks: Sequence[str] = (), shared_only: bool = False
 ) -> list[Comparison]:
     """Compare two runs over the tasks that both have.
 

@@ -10,12 +10,7 @@ from typing import Any
 
 from video_reasoning.metrics.accuracy import DESCRIPTIVE, finite, guessing_accuracy
 from video_reasoning.metrics.intervals import Estimate, accuracy_interval, mean_interval
-from video_reasoning.metrics.paired import (
-    complete_groups,
-    consistency,
-    decompose,
-    score_groups,
-)
+from video_reasoning.metrics.paired import complete_groups, consistency, decompose, score_groups
 from video_reasoning.metrics.principles import CONDITIONS, GAINS
 from video_reasoning.tasks.benchmarks import BENCHMARKS
 from video_reasoning.tasks.results.items import GENERATION, Item, TaskLog
