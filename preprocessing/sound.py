@@ -39,7 +39,7 @@ class Sound:
     def read(cls, path: Path, begin: Fraction) -> Sound | None:
         """Read the first sound track of a video file, or None if it has none that can be read.
 
-        Time 0 is to be the moment `begin`, in seconds of the file's clock.
+        The moment `begin`, in seconds of the file's clock, becomes time 0.
         """
         container = None
         try:

@@ -52,7 +52,7 @@ class Agreement:
 
 
 def agreements(decisions: Iterable[Decision]) -> list[Agreement]:
-    """Compare every two annotators who decided on one item or more both, by name."""
+    """Compare every two annotators who decided anything for the same item, by name."""
     of: dict[str, dict[str, Decision]] = {}
     for decision in decisions:
         of.setdefault(decision.annotator, {})[decision.id] = decision

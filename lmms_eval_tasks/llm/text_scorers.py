@@ -52,8 +52,8 @@ class TextModelError(UserError):
 class JudgeSettings:
     """Which judge to ask, and how.
 
-    The model is a name or folder, or what the server (none for transformers) calls it; the key is
-    None if the server needs none, the temperature 0 for greedy decoding.
+    ``model`` is a name or folder, or the name that the server knows; without a server it is a
+    transformers model. The temperature is 0 for greedy decoding.
     """
 
     model: str

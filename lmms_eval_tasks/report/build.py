@@ -46,7 +46,8 @@ class Report:
         grids: The papers' tables with the runs in them.
         problems: Task, run and a sentence that a reader must know before their numbers.
         examples: Task -> chosen questions.
-        written: When the report was written, in UTC; `by` what it was written.
+        written: When the report was written, in UTC.
+        by: Name and version of the package that wrote it.
         level: Coverage of the intervals.
         folders: The paths that were read.
     """
@@ -155,7 +156,7 @@ class Report:
 def build(paths: Iterable[Path], *, most_examples: int = EXAMPLES) -> Report:
     """Read logged runs and audits, and compute their report.
 
-    A task has `most_examples` at most; fewer in a report over many tasks.
+    It has `most_examples` of each task at most; fewer if there are many tasks.
 
     Raises:
         UserError: There is nothing to report on, or a path is not a log.

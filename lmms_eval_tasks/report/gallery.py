@@ -85,8 +85,8 @@ def examples(logs: Sequence[TaskLog], n_tasks: int, most: int) -> list[Example]:
     """Choose examples of one task, run once or several times, and take their pictures.
 
     Right, wrong, unparsed and missing ones in turn, spread over the task by a digest of their
-    ids: not the first of the file, and the same ones every time. There are `most` of them, or fewer
-    if many tasks share the page. Those of a task whose questions are gone have no pictures.
+    ids: not the first of the file, and the same ones every time. There are at most `most` of them,
+    fewer if many tasks share the page. If a task's questions are gone, there are no pictures.
     """
     most = min(most, max(LEAST_PER_TASK, MOST_ON_PAGE // max(1, n_tasks)))
     by_item: dict[Hashable, list[Verdict]] = {}

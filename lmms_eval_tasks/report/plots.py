@@ -33,7 +33,10 @@ _ROW = 0.2  # inches of height per row
 
 @dataclass(frozen=True)
 class Point:
-    """A run's value with its interval, in percent (gains times 100); the run by its place."""
+    """A run's value with its interval, in percent (gains times 100).
+
+    The run is given by its place in the report, from 0.
+    """
 
     run: int
     value: float

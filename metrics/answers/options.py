@@ -138,7 +138,7 @@ class Options:
     def own_text(
         self, letter: str, lowered: str, position: int, *, label: bool = False
     ) -> int | None:
-        """Return where the text of an option ends, if it is at ``position`` of the lowered reply.
+        """Return where the text of an option ends, if it begins at ``position`` of a reply.
 
         If ``label``, the letter may come before the text once more ("A. A. Left").
         """
