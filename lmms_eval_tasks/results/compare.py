@@ -172,13 +172,13 @@ def _compare_task(log_a: TaskLog, log_b: TaskLog, shared_only: bool) -> list[Com
     items_a, items_b = (
         {(item.id, item.condition): item for item in log.items} for log in (log_a, log_b)
     )
-    both = [(item, items_b[key]) for key, item in items_a.items() if key in items_b]
+    joined = [(item, items_b[key]) for key, item in items_a.items() if key in items_b]
     # Items of one id may be different questions; a withheld answer says nothing.
-    shared = [(x, y) for x, y in both if not x.target or not y.target or x.target == y.target]
+    shared = [(x, y) for x, y in joined if not x.target or not y.target or x.target == y.target]
     name = log_a.task if log_a.task == log_b.task else f"{log_a.task} / {log_b.task}"
     extra = len(items_a) - len(shared), len(items_b) - len(shared)
     if any(extra) and not shared_only:
-        changed = len(both) - len(shared)
+        changed = len(joined) - len(shared)
         why = f" ({changed:,} have one id and another right answer)" if changed else ""
         raise CompareError(
             f"The runs of {name} are over different items: {len(shared):,} are shared, "
