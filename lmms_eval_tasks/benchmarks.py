@@ -11,8 +11,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-__all__ = ["BENCHMARKS", "Benchmark", "Leaderboard", "Repository", "resolve"]
-
 
 @dataclass(frozen=True)
 class Repository:
@@ -155,10 +153,7 @@ _ALL = (
         ),
         # The first has the videos; the second has the questions with the columns of the authors'
         # own files (motion type, variations), which the first lacks.
-        repositories=(
-            Repository("lmms-eval/TOMATO"),
-            Repository("yale-nlp/TOMATO", needed=False),
-        ),
+        repositories=(Repository("lmms-eval/TOMATO"), Repository("yale-nlp/TOMATO", needed=False)),
         sample="video_reasoning.tasks.sample.tvbench.build",
     ),
     Benchmark(

@@ -18,16 +18,6 @@ import yaml
 from video_reasoning.tasks import store
 from video_reasoning.tasks.benchmarks import BENCHMARKS
 
-__all__ = [
-    "OurTask",
-    "losses",
-    "missing_data",
-    "our_tasks",
-    "requested",
-    "tasks_path",
-    "without_columns",
-]
-
 _STORE_PREFIX = f"{store.__name__}."
 
 
@@ -157,13 +147,7 @@ def _nothing_selected(task: OurTask, benchmark: str, split: str) -> str:
 
 
 def without_columns(benchmark: str, kind: str, name: str = "") -> str:
-    """Say in one sentence that no question has the captions that a kind of question needs.
-
-    Args:
-        benchmark: Name of the benchmark.
-        kind: One of its ``kinds``.
-        name: The task's name in the harness, if it is another.
-    """
+    """Say in one sentence that no question has the captions that a kind of question needs."""
     return (
         f"{name or kind} has no questions: none has captions in the store; write "
         f"{', '.join(BENCHMARKS[benchmark].kinds[kind])} per question_id into a JSON Lines file "

@@ -39,14 +39,12 @@ class Aligned:
 def align(correct: Scores) -> Aligned:
     """Put conditions side by side.
 
-    Args:
-        correct: Condition -> correctness. Either every value maps question ids to truth values
-            (a question that is absent was not scored), or every value is a sequence, all of one
-            length and in one order; then the ids are the positions.
+    Either every value maps question ids to truth values (an absent question was not scored), or
+    every value is a sequence, all of one length and in one order; then the ids are the positions.
 
     Raises:
         ValueError: Sequences differ in length, mappings and sequences are mixed, or an entry is
-            no truth value.
+            not a truth value.
     """
     columns: list[dict[Hashable, float]] = []
     kinds = {isinstance(values, Mapping) for values in correct.values()}

@@ -11,14 +11,10 @@ Correct = Collection[SupportsFloat | None]
 
 
 def correctness(correct: Iterable[SupportsFloat | None], name: str = "correct") -> list[float]:
-    """Return 1.0 (right), 0.0 (wrong) or NaN (no score) for each item.
-
-    Args:
-        correct: Booleans, zeros and ones of any number type; None or NaN for no score.
-        name: What to call the argument in an error.
+    """Return 1.0 (right), 0.0 (wrong) or NaN (None or NaN: no score) for each item.
 
     Raises:
-        ValueError: An entry is none of these.
+        ValueError: An entry is neither; the message calls the argument by its name.
     """
     values = []
     for position, entry in enumerate(correct):

@@ -35,6 +35,11 @@ def mean(values: Iterable[SupportsFloat | None]) -> float:
     return math.fsum(kept) / len(kept) if kept else math.nan
 
 
+def finite(value: float) -> float | None:
+    """Return a number, or None for NaN and infinity, as tables and JSON have it."""
+    return value if math.isfinite(value) else None
+
+
 def standard_error(values: Iterable[SupportsFloat | None]) -> float:
     """Return the standard error of the mean of independent values: s / sqrt(n), s with n - 1.
 

@@ -25,6 +25,7 @@ import numpy as np
 import numpy.typing as npt
 
 from video_reasoning.metrics._align import Scores, align
+from video_reasoning.metrics._records import same_length
 from video_reasoning.metrics.principles import (
     CONDITIONS,
     GAINS,
@@ -188,7 +189,7 @@ def difference_interval(
     Raises:
         ValueError: Lengths differ or a parameter is out of range.
     """
-    _same_items(a, b)
+    same_length(a=a, b=b)
     first, second = np.asarray(a, dtype=np.float64), np.asarray(b, dtype=np.float64)
     difference = second - first
     found = mean_interval(difference.tolist(), clusters, draws=draws, level=level)
@@ -231,7 +232,7 @@ def gain_interval(
         >>> round(gain_interval([1, 1, 1, 0], [1, 0, 1, 0]).value, 2)
         0.5
     """
-    _same_items(above, below)
+    same_length(above=above, below=below)
     _check(level, draws)
     scores = np.column_stack([np.asarray(above, np.float64), np.asarray(below, np.float64)])
     if (scores < 0).any():
@@ -291,7 +292,7 @@ def mcnemar(a: Sequence[float], b: Sequence[float]) -> McNemar:
         >>> test.only_a, test.only_b, test.p_exact
         (3, 0, 0.25)
     """
-    _same_items(a, b)
+    same_length(a=a, b=b)
     table = align({"a": list(a), "b": list(b)}).scores
     table = table[~np.isnan(table).any(axis=1)]
     only_a = int(((table[:, 0] == 1) & (table[:, 1] == 0)).sum())
@@ -486,11 +487,6 @@ def _in_order(clusters: Clusters | None, ids: Sequence[Hashable]) -> Sequence[Ha
             f"{missing[0]!r}; name the video of every question."
         )
     return [clusters[question] for question in ids]
-
-
-def _same_items(a: Sequence[float], b: Sequence[float]) -> None:
-    if len(a) != len(b):
-        raise ValueError(f"Runs over {len(a)} and {len(b)} items cannot be paired item by item.")
 
 
 def _check(level: float, draws: int = 1) -> None:

@@ -256,15 +256,10 @@ def evaluate_principles(correct: Scores, conditions: Mapping[str, str] = CONDITI
 def shared_questions(
     table: Aligned, handpicked: str
 ) -> tuple[npt.NDArray[np.bool_], npt.NDArray[np.bool_]]:
-    """Which questions the terms rest on.
+    """Which questions the terms rest on, as two masks of shape (questions,).
 
-    Args:
-        table: Correctness of questions under the conditions of the three principles.
-        handpicked: Name of the condition that only a part of the questions has.
-
-    Returns:
-        Two masks of shape (questions,): scored under every condition that was run except the
-        handpicked one; and those of them scored under the handpicked one too.
+    Those scored under every condition that was run except the handpicked one, which only a part of
+    the questions has; and those of them scored under the handpicked one too.
     """
     has_pick = ~np.isnan(table.column(handpicked))
     others = [name for name in table.conditions if name != handpicked]

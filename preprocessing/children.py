@@ -23,9 +23,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
-LIMIT_SECONDS = 3600.0
-"""A child that takes longer than this for one item is ended."""
-
+LIMIT_SECONDS = 3600.0  # a child that takes longer than this for one item is ended
 _PATIENCE_SECONDS = 10.0
 # The child must find what the parent can import, wherever it was started.
 _BOOT = (

@@ -58,13 +58,10 @@ def do_remotely(function: Callable[[Any], Any], task: Any, witness: str, tries: 
 def connected(
     engine: str, count: int, address: str | None, shared: Path | None
 ) -> Iterator[Callable[..., Generator[tuple[int, Reply], None, None]]]:
-    """Connect to a cluster, or start one on this machine.
+    """Connect to a cluster (`dask` or `ray`), or start one of `count` processes on this machine.
 
-    Args:
-        engine: `dask` or `ray`.
-        count: Number of processes of a cluster that is started here.
-        address: Of the cluster; None for the one that the environment names, if any.
-        shared: A folder that all workers must see, or None.
+    Without an address, the one that the environment names counts, if any. All workers must see
+    the shared folder, if there is one.
 
     Yields:
         A function that is given a function and tasks, and yields positions and replies.

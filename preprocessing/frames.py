@@ -21,17 +21,10 @@ Picture = TypeVar("Picture")
 
 
 class NumberedFrames:
-    """The frames of a video by their number in display order, from 0.
+    """The frames of a video by their number in display order, from 0, and the time of each.
 
     They are counted without decoding if every packet of the file is one frame with a time of its
-    own, otherwise by decoding.
-
-    Args:
-        path: The video.
-
-    Attributes:
-        path: The video.
-        seconds: Time of each frame, counted from the first one.
+    own, otherwise by decoding. Times count from the first frame, in seconds.
 
     Raises:
         VideoError: The video cannot be read.
@@ -94,15 +87,10 @@ class NumberedFrames:
     def read(
         self, choose: Callable[[int], Collection[int]], make: Callable[[Any], Picture]
     ) -> dict[int, Picture]:
-        """Decode the video and make something of some of its frames.
+        """Decode the video and make something of some of its frames, which are PyAV's, by number.
 
-        Args:
-            choose: Number of frames -> numbers of the frames wanted. Called again if decoding
-                shows that the file promised another number of frames.
-            make: Turns a frame (of PyAV) into what is wanted.
-
-        Returns:
-            What was made, by the number of the frame.
+        The frames are chosen by the number of all; again if decoding shows that the file promised
+        another number.
 
         Raises:
             VideoError: The video cannot be decoded.
@@ -118,10 +106,7 @@ class NumberedFrames:
         )
 
     def _decode(self, wanted: Collection[int]) -> Iterator[tuple[int, Any]]:
-        """Yield the wanted frames by number, without those that no other depends on if possible.
-
-        That changes nothing in the rest.
-        """
+        """Yield the wanted frames by number, skipping what nothing depends on if possible."""
         by_time = {self._times[number]: number for number in wanted} if self._times else {}
         with open_video(self.path) as (container, stream):
             context = stream.codec_context
@@ -194,13 +179,7 @@ def _upright(frame: Any) -> Any:
 
 
 def jpeg(image: Any, longest: int = 960, quality: int = 85) -> bytes:
-    """Return a PIL image as JPEG.
-
-    Args:
-        image: The image; it is made smaller in place.
-        longest: Longer side of the result in pixels, at most.
-        quality: Quality of the compression, 1..95.
-    """
+    """Return a PIL image as JPEG of a quality of 1..95; it is made smaller in place."""
     image.thumbnail((longest, longest))
     data = io.BytesIO()
     image.save(data, "JPEG", quality=quality, optimize=True)

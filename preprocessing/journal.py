@@ -13,11 +13,9 @@ from typing import Any
 
 @contextlib.contextmanager
 def journal(path: Path) -> Iterator[Callable[[Mapping[str, Any]], None]]:
-    """Open a journal.
+    """Open a journal; what it yields adds an entry, which a kill right after does not lose.
 
-    Yields:
-        A function that adds an entry, which a kill right after does not lose. It raises an
-        OSError that names the journal if the entry cannot be written whole.
+    An entry that cannot be written whole is an OSError that names the journal.
     """
     with path.open("ab", buffering=0) as file:
         # A line that was cut off would swallow the next one.

@@ -61,19 +61,11 @@ def shuffled_order(m: int, key: str, seed: int = 0) -> list[int]:
 
 
 def shuffled(frames: Sequence[Frame], key: str, seed: int = 0) -> list[Frame]:
-    """Return the same frames in another order, seen as a sequence.
+    """Return the same frames (at least one) in another order, seen as a sequence.
 
     The order is that of `shuffled_order(len(frames), key, seed)`; if equal frames make that
     order show the original sequence, the next order is drawn until it does not. If all frames
     are equal no other sequence exists and the frames come back as they are.
-
-    Args:
-        frames: The frames in their order, e.g. their indices in the video; at least one.
-        key: Names what is shuffled, e.g. the id of the question.
-        seed: Another seed gives another order.
-
-    Returns:
-        The frames, each as often as before.
 
     Raises:
         ValueError: There is no frame.

@@ -12,8 +12,7 @@ from numpy.typing import NDArray
 
 from video_reasoning.preprocessing.pictures import Converter
 
-WINDOW_WIDTH = 5
-"""Frames before and after each that BlackSwanSuite compares it with (appendix B.1)."""
+WINDOW_WIDTH = 5  # frames before and after each that BlackSwanSuite compares it with (appendix B.1)
 
 # PySceneDetect scales the longer side of larger pictures to this before it compares them.
 _LONGER_SIDE = 256
@@ -28,11 +27,8 @@ class SceneFinder:
 
     The pictures are scaled before their colors are converted, which gives what PySceneDetect
     computes itself, to the rounding, at a fraction of the cost. That goes on in a thread of its
-    own while the next frames are decoded.
-
-    Args:
-        rate: Mean frames per second.
-        window_width: Number of frames before and after each that it is compared with.
+    own while the next frames are decoded. The rate is in frames per second; a frame is compared
+    with `window_width` frames before and after it.
     """
 
     def __init__(self, rate: Fraction, window_width: int = WINDOW_WIDTH) -> None:

@@ -27,10 +27,8 @@ class _Piece:
 class Sound:
     """A sound track as packets of some 20 ms each.
 
-    Attributes:
-        template: The stream (PyAV) whose coding the packets have.
-        time_base: Unit of the packets' times, in seconds.
-        pieces: The packets in order; times count from the beginning of the video.
+    They have the coding of a stream (PyAV), and times from the beginning of the video, in units of
+    `time_base` seconds.
     """
 
     template: Any
@@ -39,14 +37,9 @@ class Sound:
 
     @classmethod
     def read(cls, path: Path, begin: Fraction) -> Sound | None:
-        """Read the first sound track of a file.
+        """Read the first sound track of a video file, or None if it has none that can be read.
 
-        Args:
-            path: A video file that can be opened.
-            begin: The moment, in seconds of the file's clock, that is to be time 0.
-
-        Returns:
-            The track, or None if the file has none that can be read.
+        The moment `begin`, in seconds of the file's clock, becomes time 0.
         """
         container = None
         try:
@@ -96,11 +89,7 @@ class Sound:
         return Sound(self.template, self.time_base, pieces) if pieces else None
 
     def then(self, other: Sound, begin: Fraction) -> Sound | None:
-        """Return this track followed by another that begins at `begin` (seconds).
-
-        Returns:
-            The joined track, or None if the two are coded differently.
-        """
+        """Return this track followed by another from `begin` (seconds); None if coded otherwise."""
         if _coding(self.template) != _coding(other.template):
             return None
         shift = round(begin / self.time_base)
@@ -129,14 +118,9 @@ class Sound:
 
 
 def join(tracks: Sequence[Sound | None], begins: Sequence[Fraction]) -> Sound | None:
-    """Put tracks one after the other.
+    """Put tracks one after the other, each from its time in seconds.
 
-    Args:
-        tracks: The tracks; None for a part without sound.
-        begins: When each begins, in seconds.
-
-    Returns:
-        One track, or None if a part has none or the codings differ.
+    None if a part has no sound, or the codings differ.
     """
     result: Sound | None = None
     for number, (track, begin) in enumerate(zip(tracks, begins, strict=True)):

@@ -10,15 +10,7 @@ import typer
 from video_reasoning.tasks.cli.progress import print_some
 
 
-def register(app: typer.Typer) -> None:
-    """Add ``build-questions``."""
-    app.command(
-        name="build-questions",
-        epilog="Example: video-reasoning build-questions --annotations mine.jsonl --out release",
-    )(_build)
-
-
-def _build(
+def build_questions(
     annotations: Annotated[
         Path, typer.Option(help="A JSON list or JSON Lines; see docs/build-questions.md.")
     ],

@@ -8,14 +8,7 @@ from typing import Annotated
 import typer
 
 
-def register(app: typer.Typer) -> None:
-    """Add ``check-sample``."""
-    app.command(name="check-sample", epilog="Example: video-reasoning check-sample demo/results")(
-        _check_sample
-    )
-
-
-def _check_sample(
+def check_sample(
     results: Annotated[list[Path], typer.Argument(help="Output folders of runs on the sample.")],
 ) -> None:
     """Compare logged runs over the sample benchmark with what must come out.

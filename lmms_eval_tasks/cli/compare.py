@@ -7,17 +7,12 @@ from typing import Annotated
 
 import typer
 
+from video_reasoning.tasks.cli.progress import write
+
 FORMATS = ("text", "md", "json")
 
 
-def register(app: typer.Typer) -> None:
-    """Add `compare`."""
-    app.command(
-        name="compare", epilog="Example: video-reasoning compare results/one results/other"
-    )(_compare)
-
-
-def _compare(
+def compare(
     run_a: Annotated[
         Path, typer.Argument(help="Output folder, results file or sample log of the first run.")
     ],
@@ -39,7 +34,6 @@ def _compare(
     otherwise a bootstrap over videos. Runs over different items are refused, unless --shared-only
     leaves out what only one of them has.
     """
-    from video_reasoning.preprocessing.files import atomic_path
     from video_reasoning.tasks.results.compare import CompareError, as_json, compare, text
 
     if format_ not in FORMATS:
@@ -54,8 +48,5 @@ def _compare(
         written = text(found, names, most=flips, markdown=format_ == "md")
     if out is None:
         print(written, end="")
-        return
-    target = out.expanduser()
-    with atomic_path(target) as temporary:
-        temporary.write_bytes(written.encode("utf-8", "backslashreplace"))
-    print(f"Written to {target}.")
+    else:
+        write(out.expanduser(), written)

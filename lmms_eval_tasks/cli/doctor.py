@@ -7,8 +7,6 @@ from collections.abc import Iterator
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
-import typer
-
 from video_reasoning.tasks import store
 from video_reasoning.tasks.cli.options import Home
 from video_reasoning.tasks.cli.progress import print_manifest
@@ -36,12 +34,7 @@ _ALTERNATIVES = {
 """Distributions that serve as well if the first is not installed."""
 
 
-def register(app: typer.Typer) -> None:
-    """Add ``doctor``."""
-    app.command(name="doctor", epilog="Example: video-reasoning doctor")(_doctor)
-
-
-def _doctor(home: Home = None) -> None:
+def doctor(home: Home = None) -> None:
     """Show what is installed, which data is there, and how to get what is missing.
 
     The exit code is 1 if a package is missing or the store is damaged.

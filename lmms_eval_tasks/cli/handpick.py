@@ -19,17 +19,6 @@ if TYPE_CHECKING:
     from video_reasoning.tasks.handpick.items import Item
     from video_reasoning.tasks.handpick.record import Decision, PickLog
 
-_EPILOG = (
-    "Example: video-reasoning handpick --benchmark tvbench --out picks.jsonl --annotator ana "
-    "--sample 200 --seed 0\n\n"
-    "Then: video-reasoning handpick --benchmark tvbench --out picks.jsonl --install"
-)
-
-
-def register(app: typer.Typer) -> None:
-    """Add ``handpick``."""
-    app.command(name="handpick", epilog=_EPILOG)(handpick)
-
 
 def handpick(
     benchmark: Annotated[str, typer.Option(help="blackswan, tvbench or causalvqa.")],
@@ -72,6 +61,9 @@ def handpick(
     Every pick is saved at once, and the same command goes on where you stopped. With --import,
     --export, --agreement or --install it does that instead, in this order, and shows no page.
     """
+    from video_reasoning.tasks.handpick.exchange import export_csv as write_csv
+    from video_reasoning.tasks.handpick.items import load_items
+    from video_reasoning.tasks.handpick.items import sample as draw
     from video_reasoning.tasks.handpick.record import PickLog, clean_annotator
 
     home = home and home.expanduser().absolute()
@@ -83,23 +75,16 @@ def handpick(
     if import_csv is not None:
         _import(import_csv.expanduser(), log, benchmark, annotator, home)
     if export_csv is not None:
-        _export(log, export_csv.expanduser().absolute())
+        table = export_csv.expanduser().absolute()
+        print(f"{write_csv(log.decisions.values(), table):,} decisions written to {table}.")
     if agreement:
         _print_agreement(log)
     if install:
         _install(log, benchmark, annotator, home)
     if not (import_csv or export_csv or agreement or install):
-        items = _items(benchmark, split, sample, seed, home)
+        items = load_items(benchmark, split, home)
+        items = items if sample is None else draw(items, sample, seed)
         _serve(items, log, benchmark, annotator or _user(), port, open_page)
-
-
-def _items(
-    benchmark: str, split: str | None, size: int | None, seed: int, home: Path | None
-) -> list[Item]:
-    from video_reasoning.tasks.handpick.items import load_items, sample
-
-    items = load_items(benchmark, split, home)
-    return items if size is None else sample(items, size, seed)
 
 
 def _user() -> str:
@@ -181,13 +166,6 @@ def _import(
     known = len(found.decisions) - new
     print(f"{path}: {new:,} decisions added, {known:,} known already.")
     print_some(f"{len(found.problems):,} rows were left out", found.problems)
-
-
-def _export(log: PickLog, path: Path) -> None:
-    from video_reasoning.tasks.handpick.exchange import export_csv
-
-    count = export_csv(log.decisions.values(), path)
-    print(f"{count:,} decisions written to {path}.")
 
 
 def _print_agreement(log: PickLog) -> None:

@@ -46,12 +46,7 @@ class Interrupted(KeyboardInterrupt):
 
 
 class Signals:
-    """What was heard.
-
-    Attributes:
-        number: The signal that came, or 0.
-        previous: What each signal did before.
-    """
+    """What was heard: the signal that came (or 0), and what each did before."""
 
     def __init__(self) -> None:
         self.number = 0

@@ -20,7 +20,7 @@ Address = Annotated[
     str | None,
     typer.Option(
         help="The cluster's scheduler, e.g. tcp://host:8786; default: the one that "
-        "DASK_SCHEDULER_ADDRESS or RAY_ADDRESS names, else a cluster on this machine.",
+        "DASK_SCHEDULER_ADDRESS or RAY_ADDRESS names, else a cluster on this machine."
     ),
 ]
 Home = Annotated[
@@ -29,4 +29,7 @@ Home = Annotated[
 ]
 Workers = Annotated[
     int | None, typer.Option(min=1, help="Processes to work with; default: one per core.")
+]
+Results = Annotated[
+    list[Path], typer.Argument(help="Output folders of the harness, results files or sample logs.")
 ]

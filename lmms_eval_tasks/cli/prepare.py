@@ -12,23 +12,14 @@ from video_reasoning.tasks.cli.options import Address, EngineName, Home, Workers
 from video_reasoning.tasks.cli.progress import print_manifest, shown_progress
 
 
-def register(app: typer.Typer) -> None:
-    """Add ``prepare``."""
-    app.command(
-        name="prepare",
-        epilog="Example: video-reasoning prepare tvbench --source ~/downloads/TOMATO",
-    )(_prepare)
-
-
-def _prepare(
+def prepare(
     benchmark: Annotated[str, typer.Argument(help="blackswan, tvbench or causalvqa.")],
     source: Annotated[
         Path | None,
         typer.Option(help="The release: its folder or archive; default: fetched from the Hub."),
     ] = None,
     captions: Annotated[
-        Path | None,
-        typer.Option(help="blackswan: captions for detective_mcq, as JSON Lines."),
+        Path | None, typer.Option(help="blackswan: captions for detective_mcq, as JSON Lines.")
     ] = None,
     repository: Annotated[
         Path | None,

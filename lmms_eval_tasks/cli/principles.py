@@ -2,22 +2,15 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Annotated
 
 import typer
 
-
-def register(app: typer.Typer) -> None:
-    """Add `principles`."""
-    app.command(name="principles", epilog="Example: video-reasoning principles results")(principles)
+from video_reasoning.tasks.cli.options import Results
 
 
 def principles(
-    results: Annotated[
-        list[Path],
-        typer.Argument(help="Output folders of the harness, results files or sample logs."),
-    ],
+    results: Results,
     task: Annotated[
         str, typer.Option(help="The task that was run, if it is a YAML of your own.")
     ] = "tvbench_tomato_principles",

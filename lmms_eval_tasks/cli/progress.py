@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from pathlib import Path
 from typing import Any
 
 Progress = Callable[[str, int, int], None]
@@ -40,14 +41,9 @@ def shown_progress() -> Iterator[Progress]:
 def print_some(
     title: str, sentences: Sequence[str], *, indent: str = "", file: str = "", most: int = 10
 ) -> None:
-    """Print a title and the first of some sentences below it; nothing if there are none.
+    """Print a title and at most so many sentences below it; nothing if there are none.
 
-    Args:
-        title: Line above the list.
-        sentences: What to list.
-        indent: Spaces in front of the title.
-        file: Name of the file that has all of them, if one has.
-        most: How many to print, at most.
+    The file, if one is named, has all of them.
     """
     if not sentences:
         return
@@ -57,6 +53,16 @@ def print_some(
     if len(sentences) > most:
         everything = f" (all are in {file})" if file else ""
         print(f"{indent}  ... and {len(sentences) - most:,} more{everything}")
+
+
+def write(target: Path, text: str) -> None:
+    """Write a file that appears whole or not at all, and say so."""
+    from video_reasoning.preprocessing.files import atomic_path
+
+    target.parent.mkdir(parents=True, exist_ok=True)
+    with atomic_path(target) as temporary:
+        temporary.write_bytes(text.encode("utf-8", "backslashreplace"))
+    print(f"Written to {target}.")
 
 
 def print_manifest(manifest: Mapping[str, Any]) -> None:

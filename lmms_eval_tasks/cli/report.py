@@ -7,21 +7,14 @@ from typing import Annotated
 
 import typer
 
+from video_reasoning.tasks.cli.options import Results
+from video_reasoning.tasks.cli.progress import write
+
 FORMATS = ("html", "md", "json")
 
 
-def register(app: typer.Typer) -> None:
-    """Add ``report``."""
-    app.command(name="report", epilog="Example: video-reasoning report results --out report.html")(
-        _report
-    )
-
-
-def _report(
-    results: Annotated[
-        list[Path],
-        typer.Argument(help="Output folders of the harness, results files or sample logs."),
-    ],
+def report(
+    results: Results,
     out: Annotated[
         Path | None, typer.Option(help="File to write; default: report.html, .md or .json.")
     ] = None,
@@ -37,7 +30,6 @@ def _report(
     Reads what runs with --log_samples wrote to their --output_path. Several runs are shown beside
     each other and beside the papers' models. The page is one file that needs no network.
     """
-    from video_reasoning.preprocessing.files import atomic_path
     from video_reasoning.tasks.report.build import build
     from video_reasoning.tasks.results.items import ReportError
 
@@ -61,7 +53,4 @@ def _report(
         import json
 
         text = json.dumps(report.as_json(), indent=1, ensure_ascii=False) + "\n"
-    target.parent.mkdir(parents=True, exist_ok=True)
-    with atomic_path(target) as temporary:
-        temporary.write_bytes(text.encode("utf-8", "backslashreplace"))
-    print(f"Written to {target}.")
+    write(target, text)

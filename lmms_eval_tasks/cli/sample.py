@@ -14,12 +14,7 @@ from video_reasoning.tasks.cli.options import Workers
 from video_reasoning.tasks.cli.progress import shown_progress
 
 
-def register(app: typer.Typer) -> None:
-    """Add ``sample``."""
-    app.command(name="sample", epilog="Example: video-reasoning sample --out demo")(_sample)
-
-
-def _sample(
+def sample(
     out: Annotated[Path, typer.Option(help="Folder to write releases/ and store/ into.")],
     workers: Workers = None,
 ) -> None:

@@ -2,31 +2,18 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
+
+from video_reasoning.tasks.cli.options import Results
 
 if TYPE_CHECKING:
     from video_reasoning.tasks.results.generation import TaskScores
 
 
-def register(app: typer.Typer) -> None:
-    """Add `score`."""
-    app.command(
-        name="score",
-        epilog=(
-            "Example: VIDEO_REASONING_JUDGE_URL=http://localhost:8000/v1 "
-            "video-reasoning score results --metric llm_match"
-        ),
-    )(_score)
-
-
-def _score(
-    results: Annotated[
-        list[Path],
-        typer.Argument(help="Output folders of the harness, results files or sample logs."),
-    ],
+def score(
+    results: Results,
     metric: Annotated[
         list[str] | None,
         typer.Option(help="clip_score, llm_match, bleu or rouge_l; can be repeated; default: all."),

@@ -9,20 +9,12 @@ from typing import Annotated
 
 import typer
 
-from video_reasoning.tasks.cli.options import Address, EngineName
+from video_reasoning.tasks.cli.options import Address, EngineName, Workers
 from video_reasoning.tasks.errors import UserError
 
 
 class SplitError(UserError):
     """Videos or times that cannot be used."""
-
-
-def register(app: typer.Typer) -> None:
-    """Add the command."""
-    app.command(
-        epilog="Example: video-reasoning split --videos oops/val "
-        "--transition-times transition_times.json --out clips",
-    )(split)
 
 
 def split(
@@ -34,9 +26,7 @@ def split(
     variant: Annotated[
         str, typer.Option(help="paper: algorithm 1; release: what made the published clips.")
     ] = "paper",
-    workers: Annotated[
-        int | None, typer.Option(min=1, help="Processes to work with; default: one per core.")
-    ] = None,
+    workers: Workers = None,
     resume: Annotated[
         bool, typer.Option(help="Keep what a previous run did, or make everything again.")
     ] = True,

@@ -11,10 +11,9 @@ from typing import Annotated, Any, get_args, get_type_hints
 import typer
 
 from video_reasoning.tasks.benchmarks import BENCHMARKS, resolve
+from video_reasoning.tasks.cli.options import Results
+from video_reasoning.tasks.cli.progress import print_some
 from video_reasoning.tasks.leaderboards.predictions import Format, Predictions, collect
-
-_SHOWN = 10
-"""How many questions of a kind are listed."""
 
 
 def register(app: typer.Typer) -> None:
@@ -40,10 +39,7 @@ def _command(benchmark: str, splits: Sequence[str], format_: type[Format]) -> Ca
     """Return a subcommand with the common options and, as more of them, the format's own fields."""
 
     def command(
-        results: Annotated[
-            list[Path],
-            typer.Argument(help="Output folders of the harness, results files or sample logs."),
-        ],
+        results: Results,
         out: Annotated[Path, typer.Option(help="The file to write.")],
         split: Annotated[str, typer.Option(help=f"{' or '.join(splits)}.")] = splits[0],
         model: Annotated[
@@ -97,20 +93,14 @@ def _report(predictions: Predictions, files: list[Path], unparsed: str) -> None:
         f"{predictions.model} on {predictions.benchmark} ({predictions.split} split): "
         f"{answered:,} of {len(predictions.questions):,} questions answered with an option."
     )
-    _print_some(f"name no option, written as {unparsed}", predictions.unparsed)
     absent = [f"{id_}: {reason}" for id_, reason in predictions.absent.items()]
-    _print_some("without a prediction", absent)
+    for title, entries in (
+        (f"name no option, written as {unparsed}", predictions.unparsed),
+        ("without a prediction", absent),
+    ):
+        print_some(f"{len(entries):,} {title}", entries, indent="  ")
     for file in files:
         print(f"Written to {file}.")
-
-
-def _print_some(title: str, entries: list[str]) -> None:
-    if entries:
-        print(f"  {len(entries):,} {title}:")
-        for entry in entries[:_SHOWN]:
-            print(f"    {entry}")
-        if len(entries) > _SHOWN:
-            print(f"    ... and {len(entries) - _SHOWN:,} more")
 
 
 def _print_scores(predictions: Predictions, scores: dict[str, float]) -> None:

@@ -24,8 +24,6 @@ class Agreement:
     """What two annotators have in common.
 
     Attributes:
-        first: One annotator.
-        second: The other.
         items: Items for which both picked a frame of the same video; `same` to `seconds` are
             over these.
         same: For how many of them they picked the same frame.
@@ -34,8 +32,7 @@ class Agreement:
         frames: Mean distance of the two picks in frames of the video; None without items.
         seconds: Mean distance in seconds, over the items whose times are known; None without.
         one_skipped: Items that one picked a frame for and the other skipped.
-        other_video: Items for which the picks were made on videos of different length, which
-            cannot be compared.
+        other_video: Items picked on videos of different length, which cannot be compared.
     """
 
     first: str
@@ -55,14 +52,7 @@ class Agreement:
 
 
 def agreements(decisions: Iterable[Decision]) -> list[Agreement]:
-    """Compare every two annotators.
-
-    Args:
-        decisions: The decisions that count, at most one for each annotator and item.
-
-    Returns:
-        One record for each two annotators who decided anything for the same item, by name.
-    """
+    """Compare every two annotators who decided anything for the same item, by name."""
     of: dict[str, dict[str, Decision]] = {}
     for decision in decisions:
         of.setdefault(decision.annotator, {})[decision.id] = decision
@@ -125,12 +115,6 @@ def combine(decisions: Iterable[Decision]) -> Combined:
     The pick is the median of the frames; of an even number of picks it is the earlier of the two
     in the middle. So it is always a frame that somebody picked. An item that more annotators
     skipped than picked a frame for has no pick.
-
-    Args:
-        decisions: The decisions that count, at most one for each annotator and item.
-
-    Returns:
-        The picks, and what was left out.
     """
     everything = list(decisions)
     people = [one for one in everything if not one.annotator.startswith(AUTOMATIC)]

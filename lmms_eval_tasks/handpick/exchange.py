@@ -22,23 +22,13 @@ COLUMNS = ("annotator", "id", "frame", "n_frames", "seconds", "skip")
 
 
 def export_csv(decisions: Iterable[Decision], path: Path) -> int:
-    """Write the decisions that count as CSV (UTF-8), in order of annotator and id.
-
-    Args:
-        decisions: What to write.
-        path: The file; an existing one is replaced.
-
-    Returns:
-        Number of rows.
+    """Write the decisions that count as CSV (UTF-8), by annotator and id; return how many.
 
     Raises:
         OSError: If the file cannot be written.
     """
     rows = sorted(decisions, key=lambda decision: (decision.annotator, decision.id))
-    with (
-        atomic_path(path) as temporary,
-        temporary.open("w", encoding="utf-8", newline="") as file,
-    ):
+    with atomic_path(path) as temporary, temporary.open("w", encoding="utf-8", newline="") as file:
         writer = csv.writer(file)
         writer.writerow(COLUMNS)
         for row in rows:
@@ -55,18 +45,10 @@ class Imported:
 
 
 def import_csv(path: Path, items: Mapping[str, Item], annotator: str | None = None) -> Imported:
-    """Read decisions from CSV.
+    """Read decisions from CSV, with a sentence about each row that is wrong.
 
     Separators may be commas, semicolons or tabs. A row without `n_frames` gets the length of the
-    video in the store.
-
-    Args:
-        path: The file.
-        items: The benchmark's items by id; other ids are refused.
-        annotator: Whose decisions rows without an annotator are.
-
-    Returns:
-        The decisions in the file's order, and what is wrong with the other rows.
+    video in the store. Rows without an annotator are decisions of the one given.
 
     Raises:
         PicksError: If the file cannot be read as such a table.
@@ -150,10 +132,9 @@ def _seconds(text: str) -> float | None:
 
 @dataclass(frozen=True)
 class Installed:
-    """What was written into the store.
+    """What was written into the store, and where.
 
     Attributes:
-        path: The file.
         combined: The picks that were written, and what annotators left open.
         unknown: Ids that are not in the store.
         changed: Ids whose video in the store has another number of frames than when picked.
@@ -173,15 +154,7 @@ def install(
 ) -> Installed:
     """Write one pick for each item into the store, replacing the previous ones.
 
-    Args:
-        decisions: The decisions that count; `combine` makes one out of several.
-        benchmark: Name of the benchmark.
-        items: Its items by id. If an item's video can be read, its length is compared with the
-            pick's.
-        home: The store's folder; None for the usual one.
-
-    Returns:
-        What was written and what was left out.
+    If an item's video can be read, its length is compared with the pick's.
 
     Raises:
         PicksError: If nothing is left to write; the store stays as it is.

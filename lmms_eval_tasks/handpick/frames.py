@@ -19,18 +19,10 @@ from video_reasoning.preprocessing.pictures import Converter
 from video_reasoning.preprocessing.sampling import uniform_indices
 from video_reasoning.preprocessing.video import VideoError, open_video
 
-GRID = 16
-"""Frames that an annotator sees, 4 x 4 (TVBench, section 3)."""
-
-LONGEST_SIDE = 960
-"""Pixels of the longer side of a converted video, at most."""
-
-GRIDS = 32
-"""Grids that are kept in memory, at most; one takes about two megabytes."""
-
-CONVERTED_VIDEOS = 16
-"""Converted videos that are kept at a time, at most."""
-
+GRID = 16  # frames that an annotator sees, 4 x 4 (TVBench, section 3)
+LONGEST_SIDE = 960  # pixels of the longer side of a converted video, at most
+GRIDS = 32  # grids that are kept in memory, at most; one takes about two megabytes
+CONVERTED_VIDEOS = 16  # converted videos that are kept at a time, at most
 _MILLISECOND = Fraction(1, 1000)
 
 
@@ -84,11 +76,7 @@ class Player:
         self._mutex = threading.Lock()
 
     def file(self, path: Path, *, convert: bool = False) -> tuple[Path, str]:
-        """Return a file to play and its media type.
-
-        Args:
-            path: The video.
-            convert: Convert it even if browsers should be able to play it.
+        """Return a file to play and its media type, converted if need be or if that is asked for.
 
         Raises:
             VideoError: The video cannot be decoded.

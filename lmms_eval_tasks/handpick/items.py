@@ -20,9 +20,6 @@ class Item:
     """One question and its video.
 
     Attributes:
-        id: The question's id.
-        task: The benchmark's task that it belongs to.
-        question: Its text.
         options: The options in their order; none if the answer is free text.
         answer: Letter of the right option, "yes" or "no", or empty if it is withheld.
         video: Path of the video; None if the question names none that may be shown.
@@ -39,15 +36,9 @@ class Item:
 
 
 def load_items(benchmark: str, split: str | None = None, home: Path | None = None) -> list[Item]:
-    """Read the questions of a split in the store, in the store's order.
+    """Read the questions of a split (of the first prepared one if none is named), in their order.
 
-    Args:
-        benchmark: Name of the benchmark.
-        split: Name of the split; None for the first that has been prepared.
-        home: The store's folder; None for the usual one.
-
-    Returns:
-        The items; those whose video cannot be shown are among them and say why.
+    Items whose video cannot be shown are among them and say why.
 
     Raises:
         StoreError: If nothing has been prepared, or it cannot be read.
@@ -79,20 +70,12 @@ def known_ids(benchmark: str, home: Path | None = None) -> dict[str, Item]:
 
 
 def sample(items: Sequence[Item], size: int, seed: int = 0) -> list[Item]:
-    """Draw items at random, from nothing but their ids and the seed.
+    """Draw items at random, from nothing but their ids and the seed, in the order of the draw.
 
     Items are ranked by the SHA-256 of seed and id, and the first `size` are taken in that order.
     So the sample is the same on every machine, does not depend on the order of the items or on
     which videos are there, a larger sample begins with the smaller one, and whoever stops early
     has picked for a random sample all the same.
-
-    Args:
-        items: What to draw from.
-        size: How many to draw; all of them if there are fewer.
-        seed: Another seed gives another sample.
-
-    Returns:
-        The items drawn, in the order of the draw.
     """
 
     def rank(item: Item) -> bytes:

@@ -30,11 +30,8 @@ from video_reasoning.preprocessing.files import lock
 from video_reasoning.tasks.store.picks import AUTOMATIC, PicksError
 from video_reasoning.tasks.store.text_files import is_regular
 
-LONGEST_NAME = 64
-"""Characters of an annotator's name."""
-
-LONGEST_REASON = 300
-"""Characters of the reason for a skip."""
+LONGEST_NAME = 64  # characters of an annotator's name
+LONGEST_REASON = 300  # characters of the reason for a skip
 
 
 @dataclass(frozen=True)
@@ -42,8 +39,6 @@ class Decision:
     """What an annotator decided for an item: a frame, a skip, or nothing (any more).
 
     Attributes:
-        annotator: Who decided.
-        id: The question's id.
         frame: The picked frame, an index into the video from 0; None for a skip or nothing.
         n_frames: Number of frames of the video that was looked at; None without a frame.
         seconds: Time of the frame in the video; None if it is not known.
@@ -220,14 +215,9 @@ class PickLog:
         return {name: found for (who, name), found in self.decisions.items() if who == annotator}
 
     def record(self, decisions: Iterable[Decision], *, imported: bool = False) -> int:
-        """Append decisions and wait until the disk has them.
+        """Append decisions, wait until the disk has them, and return how many are new.
 
-        Args:
-            decisions: What was decided.
-            imported: Whether they come from a file; `undo` does not take such lines back.
-
-        Returns:
-            How many lines were written: a decision that counts already is not written again.
+        A decision that counts already is not written again; imported ones are not for `undo`.
 
         Raises:
             OSError: If the file cannot be written.
@@ -245,8 +235,7 @@ class PickLog:
     def undo(self, annotator: str) -> Decision | None:
         """Take back the annotator's latest decision that has not been taken back.
 
-        Returns:
-            What counts for that item now, or None if there is nothing to take back.
+        What counts for that item now is returned, or None if there is nothing to take back.
 
         Raises:
             OSError: If the file cannot be written.

@@ -19,11 +19,7 @@ from video_reasoning.tasks.leaderboards.score import answered, read_submission
 if TYPE_CHECKING:
     from video_reasoning.tasks.results.items import Questions
 
-__all__ = ["NO_OPTION", "BlackSwan"]
-
-NO_OPTION = -1
-"""What BlackSwanSuite's users write for a response that names no option."""
-
+NO_OPTION = -1  # what BlackSwanSuite's users write for a response that names no option
 _TASKS = ("detective", "reporter")
 
 

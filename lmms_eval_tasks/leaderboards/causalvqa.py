@@ -25,8 +25,6 @@ from video_reasoning.tasks.leaderboards.score import answered, read_submission
 if TYPE_CHECKING:
     from video_reasoning.tasks.results.items import Questions
 
-__all__ = ["CausalVQA"]
-
 DATA_NAME = "causalvqa"
 
 

@@ -20,10 +20,7 @@ if TYPE_CHECKING:
     from video_reasoning.tasks.results.items import Item, Questions, TaskLog
     from video_reasoning.tasks.results.logs import Run
 
-__all__ = ["Format", "Predictions", "SubmissionError", "collect", "some", "write_text"]
-
-_SHOWN = 5
-"""How many questions a message names."""
+_SHOWN = 5  # how many questions a message names
 
 
 class SubmissionError(UserError):
@@ -35,9 +32,6 @@ class Predictions:
     """What a model answered to the questions of a leaderboard.
 
     Attributes:
-        benchmark: Name of the benchmark.
-        split: Name of the split.
-        model: The model's name in the log.
         questions: Id -> row of `questions.parquet`, all that the leaderboard asks for.
         choices: Id -> letter, or None for a response that names no option.
         absent: Id -> why there is no prediction.
@@ -95,10 +89,7 @@ class Format(ABC):
 
     @abstractmethod
     def write(self, predictions: Predictions, out: Path) -> list[Path]:
-        """Write the file; it appears whole or not at all.
-
-        Returns:
-            The files written.
+        """Write the file (or several) and return it; it appears whole or not at all.
 
         Raises:
             SubmissionError: The predictions cannot be written in this format.
@@ -106,16 +97,10 @@ class Format(ABC):
 
     @abstractmethod
     def score(self, file: Path, key: Questions, split: str = "test") -> dict[str, float]:
-        """Score a file as the leaderboard would.
+        """Score a file, written with the same options, as the leaderboard would.
 
-        Args:
-            file: As written by :meth:`write`, with the same options.
-            key: Id -> row of `questions.parquet`; rows without an answer are not counted.
-            split: Name of the split.
-
-        Returns:
-            Accuracies, 0..1, over the questions that have an answer in the file and in the key;
-            NaN over none.
+        The accuracies, 0..1, are over the questions that have an answer in the file and in the key;
+        NaN over none.
 
         Raises:
             SubmissionError: The file cannot be read, or answers other questions than the key's.
@@ -130,7 +115,7 @@ def collect(
     model: str = "",
     tasks: Sequence[str] = (),
 ) -> Predictions:
-    """Collect one model's predictions from logged runs.
+    """Collect one model's predictions from logged runs; they need not be complete.
 
     Args:
         benchmark: A benchmark with a leaderboard.
@@ -138,9 +123,6 @@ def collect(
         split: One of the splits that the leaderboard's file can be made of.
         model: Checkpoint or harness name of the model; needed if the logs have several.
         tasks: Which tasks to read, for a variant such as `_cot`; empty for the plain ones.
-
-    Returns:
-        The predictions; they need not be complete.
 
     Raises:
         SubmissionError: There is no such run, more than one model, an unusable line in a log, an

@@ -12,8 +12,6 @@ from video_reasoning.tasks.store.text_files import loads, read_text
 if TYPE_CHECKING:
     from video_reasoning.tasks.results.items import Questions
 
-__all__ = ["answered", "read_submission"]
-
 
 def read_submission(file: Path, *, lines: bool = False) -> Any:
     """Read a file of JSON, or of JSON Lines as a list.
@@ -34,15 +32,9 @@ def read_submission(file: Path, *, lines: bool = False) -> Any:
 def answered(
     file: Path, answers: Mapping[str, Any], questions: Questions
 ) -> list[tuple[Mapping[str, Any], Any]]:
-    """Join a file's answers to the questions whose right answer is known.
+    """Join a file's answers to the questions that have an answer in the key, in the key's order.
 
-    Args:
-        file: The file that the answers are from, for a message.
-        answers: Name of a question in the file -> answer.
-        questions: Name of a question in the file -> its row.
-
-    Returns:
-        Question and answer, for those that have an answer in both, in the key's order.
+    Both are given by the names that questions have in the file.
 
     Raises:
         SubmissionError: A question of the file is not in the key.

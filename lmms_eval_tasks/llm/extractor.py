@@ -36,8 +36,7 @@ URL_VARIABLE = "VIDEO_REASONING_EXTRACTOR_URL"
 MODEL_VARIABLE = "VIDEO_REASONING_EXTRACTOR_MODEL"
 KEY_VARIABLE = "VIDEO_REASONING_EXTRACTOR_API_KEY"
 
-DEFAULT_MODEL = "gpt-4o-mini"
-"""The paper's model (appendix C.2)."""
+DEFAULT_MODEL = "gpt-4o-mini"  # the paper's model (appendix C.2)
 
 PROMPT = (
     "You are given a response, a list of multiple-choice options, and a index2answer mapping. "
@@ -69,13 +68,7 @@ _LETTER = re.compile(r"""[\s"'`*(\[]*([A-Z])[\s"'`*)\].:]*""")
 
 @dataclass(frozen=True)
 class Settings:
-    """Which server to ask.
-
-    Attributes:
-        url: Address of the server, such as ``http://127.0.0.1:8000/v1``.
-        model: The model's name there.
-        api_key: Its key; empty if it needs none.
-    """
+    """Which server to ask: address (``http://127.0.0.1:8000/v1``), model, and key if any."""
 
     url: str
     model: str = DEFAULT_MODEL
@@ -94,14 +87,9 @@ def settings() -> Settings | None:
 def extract(response: str, options: Mapping[str, str]) -> Answer | None:
     """Ask the server, if one is named, which option a response means. Never raise.
 
-    Args:
-        response: What the model under test printed; the rules found no option in it.
-        options: Letter -> text.
-
-    Returns:
-        None if no server is named or the response is empty. Otherwise an answer whose rule is
-        ``llm:<model>`` with a letter of ``options``; or without a letter ``llm found none``, or
-        ``llm failed: <reason>``.
+    None if no server is named or the response is empty. Otherwise an answer whose rule is
+    ``llm:<model>`` with a letter of ``options``; or without a letter ``llm found none``, or
+    ``llm failed: <reason>``.
     """
     try:
         server = settings()
@@ -114,12 +102,7 @@ def extract(response: str, options: Mapping[str, str]) -> Answer | None:
 
 
 class Extractor:
-    """One server, with what it replied so far. Safe in several threads.
-
-    Attributes:
-        server: Which server it is.
-        failures: Reason -> how many requests had no reply because of it.
-    """
+    """One server, with what it replied so far, and why requests failed. Safe in several threads."""
 
     def __init__(self, server: Settings) -> None:
         """Remember the server; nothing is connected yet."""

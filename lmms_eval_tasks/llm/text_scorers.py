@@ -52,11 +52,8 @@ class TextModelError(UserError):
 class JudgeSettings:
     """Which judge to ask, and how.
 
-    Attributes:
-        model: Name or folder, or the name that the server knows.
-        base_url: The server; None for a transformers model.
-        api_key: The server's key; None if it needs none.
-        temperature: 0 for greedy decoding.
+    ``model`` is a name or folder, or the name that the server knows; without a server it is a
+    transformers model. The temperature is 0 for greedy decoding.
     """
 
     model: str
@@ -114,17 +111,10 @@ def label(kind: Kind) -> str:
 
 
 def pair_scores(kind: Kind, questions: Questions, *, bar: bool = True) -> list[Matrix]:
-    """Score every (response, reference) pair of every question.
+    """Score every (response, reference) pair of every question: a matrix of that shape for each.
 
-    The model is loaded once per process; the same questions are not scored twice in a row.
-
-    Args:
-        kind: "clip_score" (cosine, -1..1) or "llm_match" (1..5, NaN if the judge gave none).
-        questions: Responses and references of each question.
-        bar: Whether to show a progress bar on the standard error stream.
-
-    Returns:
-        For each question a matrix of shape (responses, references).
+    "clip_score" is a cosine, -1..1; "llm_match" 1..5, NaN if the judge gave none. The model is
+    loaded once per process; the same questions are not scored twice in a row.
 
     Raises:
         TextModelError: If the model is not set up, or cannot be loaded or used; the message says

@@ -20,11 +20,7 @@ from video_reasoning.tasks.results.items import ReportError, TaskLog, gather
 from video_reasoning.tasks.results.logs import find_runs
 from video_reasoning.tasks.results.numbers import LEVEL, Number, TaskNumbers, measure
 
-__all__ = ["EXAMPLES", "Report", "build", "chance_of", "headline", "verdict"]
-
-EXAMPLES = 12
-"""Examples of a task, at most."""
-
+EXAMPLES = 12  # examples of a task, at most
 _PACKAGE = "lmms-eval-video-reasoning"
 
 _HEADLINES = (
@@ -54,7 +50,6 @@ class Report:
         by: Name and version of the package that wrote it.
         level: Coverage of the intervals.
         folders: The paths that were read.
-        audit: The audits, or None.
     """
 
     found: Sequence[TaskNumbers]
@@ -159,11 +154,9 @@ class Report:
 
 
 def build(paths: Iterable[Path], *, most_examples: int = EXAMPLES) -> Report:
-    """Read logged runs and compute their report.
+    """Read logged runs and audits, and compute their report.
 
-    Args:
-        paths: Output folders of the harness, results files or sample logs; folders of audits.
-        most_examples: Examples of each task, at most; a report over many tasks has fewer.
+    It has `most_examples` of each task at most; fewer if there are many tasks.
 
     Raises:
         UserError: There is nothing to report on, or a path is not a log.
@@ -197,16 +190,7 @@ def build(paths: Iterable[Path], *, most_examples: int = EXAMPLES) -> Report:
 
 
 def _logs(paths: Sequence[Path], audited: bool, problems: list[str]) -> list[TaskLog]:
-    """Read the logged tasks, without the variants that an audit asks.
-
-    Args:
-        paths: As given by the user.
-        audited: Whether an audit was found.
-        problems: Filled with what a reader should know of audits that were not evaluated.
-
-    Raises:
-        UserError: There is nothing to report on.
-    """
+    """Read the logged tasks, without the variants that an audit asks; add to `problems`."""
     logged = [path for path in paths if path.name != RESULT]
     if not logged:
         if not audited:

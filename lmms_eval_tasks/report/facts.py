@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from video_reasoning.metrics.accuracy import mean
@@ -20,8 +20,6 @@ from video_reasoning.tasks.results.numbers import TaskNumbers
 from video_reasoning.tasks.results.signature import digest, signature
 from video_reasoning.tasks.store.picks import read_installed
 from video_reasoning.tasks.store.text_files import loads, read_bytes
-
-__all__ = ["problems", "run_facts", "store_facts", "task_facts"]
 
 _CONFIG = (
     "model_backend",
@@ -141,40 +139,38 @@ def problems(each: TaskNumbers) -> list[str]:
     return [sentence.replace("  ", " ") for sentence in sentences]
 
 
-def _of_items(each: TaskNumbers) -> list[str]:
+def _of_items(each: TaskNumbers) -> Iterator[str]:
     log, counts = each.log, each.counts
     n = counts["items"]
-    sentences = []
     limit = log.run.config.get("limit")
     if limit:
-        sentences.append(f"Run with --limit {limit:g}: the numbers are of a part of the questions.")
+        yield f"Run with --limit {limit:g}: the numbers are of a part of the questions."
     if counts["missing"]:
         reasons = Counter(item.problem for item in log.items if item.status == "missing")
         listed = "; ".join(
             f"{_one_line(text)} ({count:,})" for text, count in reasons.most_common(3)
         )
-        sentences.append(
+        yield (
             f"{counts['missing']:,} of {n:,} items had no video to show and are in no accuracy: "
             f"{listed}."
         )
     asked = n - counts["missing"]
     if counts["unparsed"]:
         rate = unparsed_rate(each)
-        sentences.append(
+        yield (
             f"{counts['unparsed']:,} of {asked:,} responses ({rate:.1%}) name no option; they "
             "count as wrong."
         )
     if counts["withheld"]:
-        sentences.append(f"{counts['withheld']:,} of {n:,} items have no public answer: no score.")
+        yield f"{counts['withheld']:,} of {n:,} items have no public answer: no score."
     if counts["odd lines"]:
-        sentences.append(log.odd.sentence(log.log))
+        yield log.odd.sentence(log.log)
     known = {**counts, "errors": sum(c for r, c in each.rules.items() if r.startswith("error"))}
     if counts["withheld"] == n:
         known["incomplete pairs"] = 0
     for name, sentence, noun in _COUNTED:
         if known.get(name):
-            sentences.append(f"{sentence}: {_some(known[name], noun)}.")
-    return sentences
+            yield f"{sentence}: {_some(known[name], noun)}."
 
 
 def unparsed_rate(each: TaskNumbers) -> float:
@@ -182,61 +178,52 @@ def unparsed_rate(each: TaskNumbers) -> float:
     return mean(item.status == "unparsed" for item in each.log.items if item.status != "missing")
 
 
-def _of_store(log: TaskLog) -> list[str]:
-    sentences = []
+def _of_store(log: TaskLog) -> Iterator[str]:
     if log.problem:
-        sentences.append(f"No questions beside the log, so no frames and no options: {log.problem}")
+        yield f"No questions beside the log, so no frames and no options: {log.problem}"
     if log.changed:
         questions = _some(len(log.changed), "question")
-        sentences.append(
+        yield (
             f"{log.questions_file} has changed since the run: {questions} "
             "asked in other words than it has now. Options, frames and what only the store knows "
             "are left out."
         )
     strangers = sum(item.id not in log.questions for item in log.items) if log.questions else 0
     if strangers:
-        sentences.append(
-            f"Not among the questions in {log.questions_file}: {_some(strangers, 'item')}."
-        )
-    return sentences
+        yield f"Not among the questions in {log.questions_file}: {_some(strangers, 'item')}."
 
 
-def _of_numbers(each: TaskNumbers) -> list[str]:
-    sentences = []
+def _of_numbers(each: TaskNumbers) -> Iterator[str]:
     whole = next((number for number in each.numbers if not number.group), None)
     if whole and whole.value is not None and 0 < whole.n_clusters < _FEW_VIDEOS:
-        sentences.append(
-            f"All items fall into {whole.n_clusters} videos: intervals over so few are rough."
-        )
+        yield f"All items fall into {whole.n_clusters} videos: intervals over so few are rough."
     for number in each.numbers:
         if number.harness is None or number.value is None:
             continue
         if abs(number.harness - number.value) > _TOLERANCE:
             group = " ".join(f"{key} {value}" for key, value in number.group.items())
-            sentences.append(
+            yield (
                 f"The harness's table has {number.harness:.4f} for {number.name} {group}"
                 f"{number.condition}, the log gives {number.value:.4f}: log and table are not of "
                 "one run, or the log is incomplete."
             )
-    return sentences
 
 
 def _some(count: int, noun: str) -> str:
     return f"{count:,} {noun}" + ("" if count == 1 else "s")
 
 
-def _picks(each: TaskNumbers) -> list[str]:
+def _picks(each: TaskNumbers) -> Iterator[str]:
     log = each.log
-    rho = each.find("rho")
-    if rho is None or log.folder is None:
-        return []
+    if each.find("rho") is None or log.folder is None:
+        return
     if not each.counts.get("questions with a pick"):
-        return ["No handpicked frames in the run: ρ and the handpicked κ are not measured."]
+        yield "No handpicked frames in the run: ρ and the handpicked κ are not measured."
+        return
     try:
         read_installed(log.benchmark, log.folder.parent)
     except UserError as error:
-        return [str(error)]
-    return []
+        yield str(error)
 
 
 def _plain(value: Any) -> str:

@@ -22,23 +22,18 @@ from video_reasoning.tasks.registry import our_tasks
 from video_reasoning.tasks.report.tables import RunKey, run_key
 from video_reasoning.tasks.results.items import Item, TaskLog
 from video_reasoning.tasks.results.signature import condition_of
+from video_reasoning.tasks.store.picks import read_picks
 
 KINDS = ("right", "wrong", "unparsed", "missing")
 """What an example shows; also the order in which they are shown."""
 
 _ORDER = (*KINDS, "withheld", "generated")
 
-MOST_ON_PAGE = 72
-"""Examples in a whole report, whatever the number of tasks."""
-
+MOST_ON_PAGE = 72  # examples in a whole report, whatever the number of tasks
 LEAST_PER_TASK = 3
-SAMPLED = 8
-"""Frames shown of a video from which the model's own sampler took what it saw."""
-
+SAMPLED = 8  # frames shown of a video from which the model's own sampler took what it saw
 MOST_FRAMES = 32
-SIZE = 112
-"""Longer side of a picture in pixels."""
-
+SIZE = 112  # longer side of a picture in pixels
 QUALITY = 60
 
 
@@ -52,13 +47,7 @@ class Frame:
 
 @dataclass(frozen=True)
 class Verdict:
-    """What one run answered.
-
-    Attributes:
-        run: Which run.
-        kind: One of :data:`KINDS`, or "withheld" or "generated".
-        item: The logged line.
-    """
+    """What one run answered; `kind` is one of :data:`KINDS`, or "withheld" or "generated"."""
 
     run: RunKey
     kind: str
@@ -70,17 +59,13 @@ class Example:
     """One question under one condition with what every run answered.
 
     Attributes:
-        task: The task's name.
-        id: The question's id.
         condition: Frames shown, or the empty text.
         question: Its text; empty if the store's questions are gone.
         hypothesis: For yes or no, the statement that is asked about, if it is a separate text.
         options: Its options, none for yes or no and for free text.
         answer: The right letter, "yes" or "no", or the empty text.
         references: Reference texts, for generated text.
-        verdicts: What each run answered.
-        frames: Pictures, in the order shown.
-        caption: What the pictures are.
+        frames: Pictures, in the order shown; the caption says what they are.
     """
 
     task: str
@@ -97,18 +82,11 @@ class Example:
 
 
 def examples(logs: Sequence[TaskLog], n_tasks: int, most: int) -> list[Example]:
-    """Choose examples of one task and take their pictures.
+    """Choose examples of one task, run once or several times, and take their pictures.
 
     Right, wrong, unparsed and missing ones in turn, spread over the task by a digest of their
-    ids: not the first of the file, and the same ones every time.
-
-    Args:
-        logs: One task, of one run or several.
-        n_tasks: How many tasks share the page.
-        most: How many at most.
-
-    Returns:
-        The examples; those of a task whose questions are gone have no pictures.
+    ids: not the first of the file, and the same ones every time. There are at most `most` of them,
+    fewer if many tasks share the page. If a task's questions are gone, there are no pictures.
     """
     most = min(most, max(LEAST_PER_TASK, MOST_ON_PAGE // max(1, n_tasks)))
     by_item: dict[Hashable, list[Verdict]] = {}
@@ -121,11 +99,13 @@ def examples(logs: Sequence[TaskLog], n_tasks: int, most: int) -> list[Example]:
         item = verdicts[0].item
         log = next((each for each in logs if item.id in each.questions), logs[0])
         question = log.questions.get(item.id) or {}
+        ours = our_tasks().get(log.task)
+        config = {"dataset_name": ours.condition if ours else "", **log.result.config}
         hypothesis = str(question.get("hypothesis") or "")
         example = Example(
             task=log.task,
             id=item.id,
-            condition=item.condition or _condition_of(log),
+            condition=item.condition or condition_of(config),
             question=str(question.get("question") or ""),
             hypothesis="" if hypothesis in str(question.get("question")) else hypothesis,
             options=list(question.get("options") or []),
@@ -172,12 +152,6 @@ def _choose(items: Sequence[Sequence[Verdict]], most: int) -> list[Sequence[Verd
     return [verdicts for _, verdicts in sorted(chosen.values(), key=itemgetter(0))]
 
 
-def _condition_of(log: TaskLog) -> str:
-    """Return the frames that a task shows of every video; empty if it shows the video itself."""
-    ours = our_tasks().get(log.task)
-    return condition_of({"dataset_name": ours.condition if ours else "", **log.result.config})
-
-
 def _pictures(
     log: TaskLog, question: Mapping[str, Any], example: Example
 ) -> tuple[list[Frame], str]:
@@ -214,7 +188,7 @@ def _condition_frames(
     condition = Condition.parse(example.condition)
     pick = None
     if condition.kind == "handpicked":
-        pick = _pick(log, example.id)
+        pick = read_picks(log.benchmark, clips.parent.parent).get(example.id)
         if pick is None:
             return [], "No pictures: the pick is no longer in the store."
 
@@ -236,25 +210,10 @@ def _condition_frames(
     return frames, f"The {count} that the model was shown{order}{more}."
 
 
-def _pick(log: TaskLog, id_: str) -> int | None:
-    from video_reasoning.tasks.store.picks import read_installed
-
-    if log.folder is None:
-        return None
-    found = read_installed(log.benchmark, log.folder.parent).get(id_)
-    return found.frame if found else None
-
-
 def frames_with(
     path: Path, singles: Mapping[str, Condition], key: str, count: int
 ) -> tuple[list[Frame], list[Frame]]:
-    """Return single frames of a video that were shown, and frames at equal distances of it.
-
-    Args:
-        path: The video.
-        singles: Name of a single frame -> the condition that shows it.
-        key: The question's id.
-        count: How many frames at equal distances; fewer of a video that has fewer.
+    """Return named single frames that conditions show, and frames of a video at equal distances.
 
     Raises:
         VideoError: The video cannot be read.

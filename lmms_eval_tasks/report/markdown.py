@@ -9,8 +9,6 @@ from markupsafe import Markup
 from video_reasoning.tasks.report.build import Report
 from video_reasoning.tasks.report.page import environment, render, sound
 
-__all__ = ["markdown"]
-
 _SPECIAL = re.compile(r"([\\`*_{}\[\]<>#|~])")
 
 

@@ -16,8 +16,6 @@ from video_reasoning.tasks.report.plots import color
 from video_reasoning.tasks.report.tables import label
 from video_reasoning.tasks.results.numbers import UNITS
 
-__all__ = ["environment", "page", "sound"]
-
 _BENCHMARKS = {**{each.name: each.title for each in BENCHMARKS.values()}, "": "Other tasks"}
 _SIGNS = ("●", "■", "▲", "◆", "▼", "✚")
 _VERDICTS = {
@@ -39,9 +37,7 @@ def page(report: Report) -> str:
 def environment(finalize: Callable[[object], object] | None = None) -> Environment:
     """Make an environment of the report's templates; what they insert is always escaped.
 
-    Args:
-        finalize: Applied to each inserted value; what it returns is escaped as HTML unless it is
-            markup.
+    What `finalize` returns for an inserted value is escaped as HTML unless it is markup.
     """
     made = Environment(
         loader=PackageLoader("video_reasoning.tasks.report"),

@@ -18,10 +18,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-__all__ = ["Line", "Plot", "Point", "color", "forest", "frame_sweep", "gains", "marker"]
-
-WIDTH = 4.0
-"""Inches; 384 CSS pixels."""
+WIDTH = 4.0  # inches; 384 CSS pixels
 
 # Okabe and Ito's palette from dark to light, so that the colors also differ in gray.
 _COLORS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9")
@@ -31,19 +28,14 @@ _PEOPLE: Mapping[str, Any] = {"color": "black", "markerfacecolor": "white", "mar
 _HOLLOW: Mapping[str, Any] = {"color": "#555", "markerfacecolor": "white", "markersize": 5.5}
 _GRID: Mapping[str, Any] = {"color": "#e4e4e4", "linewidth": 0.7}
 _STYLE = Path(__file__).with_name("templates") / "plots.mplstyle"
-_ROW = 0.2
-"""Inches of height per row."""
+_ROW = 0.2  # inches of height per row
 
 
 @dataclass(frozen=True)
 class Point:
-    """A run's value with its interval, in percent.
+    """A run's value with its interval, in percent (gains times 100).
 
-    Attributes:
-        run: Place of the run in the report, from 0.
-        value: 0 to 100, or a gain times 100.
-        low: Lower end, or None.
-        high: Upper end, or None.
+    The run is given by its place in the report, from 0.
     """
 
     run: int
@@ -57,7 +49,6 @@ class Line:
     """A row of a plot, in percent or times 100; a heading if it has no values.
 
     Attributes:
-        label: Name of the row.
         points: One per run.
         chance: Accuracy of guessing, or None.
         models: Values of a paper's models; None for one that the paper does not print.
@@ -86,13 +77,7 @@ class Line:
 
 @dataclass(frozen=True)
 class Plot:
-    """A plot.
-
-    Attributes:
-        svg: The picture.
-        title: What it shows.
-        description: The same in words, as the alternative text.
-    """
+    """A plot: a picture, what it shows, and the same in words as the alternative text."""
 
     svg: bytes
     title: str
@@ -201,13 +186,7 @@ def forest(title: str, lines: Sequence[Line]) -> Plot:
 def frame_sweep(
     title: str, series: Mapping[int, Sequence[tuple[int, Point]]], chance: float | None
 ) -> Plot:
-    """Draw accuracy over the number of frames shown.
-
-    Args:
-        title: What the plot shows.
-        series: Run -> (frames, value) in rising order.
-        chance: Accuracy of guessing in percent, or None.
-    """
+    """Draw accuracy over frames shown: run -> (frames, value) in rising order; all in percent."""
     with _figure(2.6) as (figure, axes):
         frames = sorted({m for points in series.values() for m, _ in points})
         place = {m: x for x, m in enumerate(frames)}
@@ -240,13 +219,7 @@ _ROOM = 1.6
 
 
 def gains(title: str, rows: Sequence[Line], models: Sequence[str]) -> Plot:
-    """Draw relative gains with their intervals, and hollow marks for a paper's values.
-
-    Args:
-        title: What the plot shows.
-        rows: From top to bottom.
-        models: Names of the paper's models, in the order of the rows' values.
-    """
+    """Draw relative gains with their intervals, and hollow marks for values of a paper's models."""
     left, right = _limits(rows)
     with _figure(0.8 + _height(rows)) as (figure, axes):
         axes.axvline(0, color="#444", linewidth=0.9)

@@ -24,19 +24,6 @@ from video_reasoning.tasks.report.tables import (
 )
 from video_reasoning.tasks.results.numbers import BREAKDOWNS, Number, TaskNumbers
 
-__all__ = [
-    "answer_rules",
-    "common_caption",
-    "counts",
-    "numbers",
-    "paired",
-    "plots",
-    "problems",
-    "standing",
-    "summary",
-    "used_counts",
-]
-
 
 def cells(*texts: str) -> list[Cell]:
     """Make cells of plain text."""

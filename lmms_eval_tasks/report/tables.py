@@ -24,8 +24,6 @@ from video_reasoning.tasks.results.numbers import (
 )
 from video_reasoning.tasks.results.signature import signature
 
-__all__ = ["Cell", "Grid", "Row", "distinct", "paper_tables", "run_key", "run_names"]
-
 RunKey = tuple[str, str]
 Key = TypeVar("Key")
 
@@ -63,14 +61,9 @@ def label(name: str) -> str:
 
 @dataclass(frozen=True)
 class Cell:
-    """One cell: a run's number, or one printed in a paper.
+    """One cell as shown: a run's number with its interval, or one printed in a paper.
 
-    Attributes:
-        text: As shown.
-        detail: The interval, as shown.
-        number: The run's number, or None.
-        value: The number in the table's unit, or None.
-        hint: More about it, shown on hovering.
+    The value is in the table's unit; the hint is shown on hovering.
     """
 
     text: str
@@ -101,12 +94,8 @@ class Grid:
 
     Attributes:
         key: Name for links, e.g. "tvbench-accuracy".
-        benchmark: Name of the benchmark.
-        title: What it shows.
         source: Paper and table.
         note: Unit and what else a reader has to know.
-        head: Names of the columns.
-        rows: The rows.
         kinds: Per column, for the transposed tables, as a row's kind; else empty.
         warnings: Why the run and the paper may not be comparable.
         upright: Whether models are rows.
@@ -127,14 +116,9 @@ class Grid:
 
     def as_json(self) -> dict[str, Any]:
         """Plain values for the JSON format."""
+        plain = ("key", "benchmark", "title", "source", "note", "warnings", "signatures")
         return {
-            "key": self.key,
-            "benchmark": self.benchmark,
-            "title": self.title,
-            "source": self.source,
-            "note": self.note,
-            "warnings": self.warnings,
-            "signatures": self.signatures,
+            **{name: getattr(self, name) for name in plain},
             "columns": list(self.head),
             "rows": [
                 {

@@ -8,13 +8,12 @@ and the interval of the difference decides, as it does for generation scores.
 from __future__ import annotations
 
 import json
-import math
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-from video_reasoning.metrics.accuracy import mean
+from video_reasoning.metrics.accuracy import finite, mean
 from video_reasoning.metrics.intervals import Estimate, difference_interval, mcnemar
 from video_reasoning.metrics.paired import complete_groups
 from video_reasoning.tasks.errors import UserError
@@ -22,17 +21,13 @@ from video_reasoning.tasks.results.items import GENERATION, Item, Questions, Tas
 from video_reasoning.tasks.results.logs import Run, find_runs
 from video_reasoning.tasks.results.signature import signature
 
-__all__ = ["CompareError", "Comparison", "Flip", "compare", "text"]
-
 LEVEL = 0.95
 _SHOWN = 5
 _FEW_VIDEOS = 10
 _SCALES = {"llm_match": 1.0, "clip_score": 1.0}
 """Factor with which a measure is printed; 100 for all that are shares."""
 
-Key = tuple[str, str]
-Both = tuple[Item, Item]
-"""One item in both runs."""
+Both = tuple[Item, Item]  # one item in both runs
 
 
 class CompareError(UserError):
@@ -41,17 +36,9 @@ class CompareError(UserError):
 
 @dataclass(frozen=True)
 class Flip:
-    """An item that one run got right and the other wrong.
+    """An item that one run got right and the other wrong, with its lines in both logs.
 
-    Attributes:
-        id: The question's id.
-        condition: The frames shown; empty if the task has one way only.
-        target: The right answer.
-        a: What the first run answered, None for nothing.
-        b: What the second run answered.
-        better: "A" or "B", the run that was right.
-        line_a: Line of the item in the first run's log.
-        line_b: Line in the second's.
+    The condition is empty if the task has one way only; an answer is None for nothing.
     """
 
     id: str
@@ -72,29 +59,20 @@ class Comparison:
         task: The task; "A / B" if the runs' tasks have two names.
         measure: "accuracy", "paired accuracy", or a generation metric.
         condition: The frames shown, or the empty text.
-        n: Items (pairs) with a score in both runs.
-        n_clusters: Videos that they fall into.
+        n: Items (pairs) with a score in both runs, which fall into `n_clusters` videos.
         unscored: Shared items that lack a score in a run.
-        only_a_logged: Items that only the first run has; left out.
-        only_b_logged: Items that only the second run has; left out.
+        only_a_logged: Items that only the first run has; left out, like `only_b_logged`.
         a: The first run's mean over the items, as a share or score; None over no item.
-        b: The second run's.
-        difference: b - a.
-        low: Lower end of its 95% interval.
-        high: Upper end.
+        difference: b - a, with the ends of its 95% interval.
         only_a_right: Items that only the first run got right; None for scores.
-        only_b_right: The same of the second.
         p: McNemar's exact two-sided p-value; None if it does not apply (questions that share
             videos, generation scores).
         test: What decided: "McNemar" or "bootstrap".
         different: Whether the difference is real, at the 5% level; None over no item.
         verdict: The same as a sentence.
-        flips: The items on which the runs differ.
         prompts_differ: Shared items that were asked in other words.
         log_a: The first run's sample log.
-        log_b: The second's.
         signature_a: What identifies the first run's numbers.
-        signature_b: The same of the second.
     """
 
     task: str
@@ -125,11 +103,7 @@ class Comparison:
 
 
 def compare(
-    a: Path,
-    b: Path,
-    *,
-    tasks: Sequence[str] = (),
-    shared_only: bool = False,
+    a: Path, b: Path, *, tasks: Sequence[str] = (), shared_only: bool = False
 ) -> list[Comparison]:
     """Compare two runs over the tasks that both have.
 
@@ -195,16 +169,16 @@ def _named(
 
 
 def _compare_task(log_a: TaskLog, log_b: TaskLog, shared_only: bool) -> list[Comparison]:
-    items_a, items_b = _by_key(log_a), _by_key(log_b)
-    shared = [
-        (item, items_b[key])
-        for key, item in items_a.items()
-        if key in items_b and _is_same(item, items_b[key])
-    ]
+    items_a, items_b = (
+        {(item.id, item.condition): item for item in log.items} for log in (log_a, log_b)
+    )
+    joined = [(item, items_b[key]) for key, item in items_a.items() if key in items_b]
+    # Items of one id may be different questions; a withheld answer says nothing.
+    shared = [(x, y) for x, y in joined if not x.target or not y.target or x.target == y.target]
     name = log_a.task if log_a.task == log_b.task else f"{log_a.task} / {log_b.task}"
     extra = len(items_a) - len(shared), len(items_b) - len(shared)
     if any(extra) and not shared_only:
-        changed = len(items_a.keys() & items_b.keys()) - len(shared)
+        changed = len(joined) - len(shared)
         why = f" ({changed:,} have one id and another right answer)" if changed else ""
         raise CompareError(
             f"The runs of {name} are over different items: {len(shared):,} are shared, "
@@ -224,15 +198,6 @@ def _compare_task(log_a: TaskLog, log_b: TaskLog, shared_only: bool) -> list[Com
         for condition, part in by_condition.items()
     ]
     return [*_paired(pair, shared), *found]
-
-
-def _by_key(log: TaskLog) -> dict[Key, Item]:
-    return {(item.id, item.condition): item for item in log.items}
-
-
-def _is_same(one: Item, other: Item) -> bool:
-    """Whether two items of one id are the same question; a withheld answer says nothing."""
-    return not one.target or not other.target or one.target == other.target
 
 
 def _compare_texts(pair: _Pair, shared: Sequence[Both]) -> list[Comparison]:
@@ -292,10 +257,10 @@ class _Pair:
         binary = measure not in GENERATION
         test = mcnemar(a, b) if binary else None
         p = test.p_exact if test and both and len(set(videos)) == len(videos) else None
-        different = (
-            (p < 1 - LEVEL if p is not None else _leaves_out_zero(estimate)) if both else None
-        )
-        mean_a, mean_b = _finite(mean(a)), _finite(mean(b))
+        different: bool | None = None
+        if both:
+            excludes_zero = estimate.low > 0 or estimate.high < 0
+            different = excludes_zero if p is None else p < 1 - LEVEL
         return Comparison(
             task=self.name,
             measure=measure,
@@ -305,11 +270,11 @@ class _Pair:
             unscored=len(items) - len(both),
             only_a_logged=self.extra[0],
             only_b_logged=self.extra[1],
-            a=mean_a,
-            b=mean_b,
-            difference=_finite(estimate.value),
-            low=_finite(estimate.low),
-            high=_finite(estimate.high),
+            a=finite(mean(a)),
+            b=finite(mean(b)),
+            difference=finite(estimate.value),
+            low=finite(estimate.low),
+            high=finite(estimate.high),
             only_a_right=test.only_a if test else None,
             only_b_right=test.only_b if test else None,
             p=p,
@@ -338,14 +303,6 @@ class _Pair:
         )
 
 
-def _leaves_out_zero(estimate: Estimate) -> bool:
-    return estimate.low > 0 or estimate.high < 0
-
-
-def _finite(value: float) -> float | None:
-    return value if math.isfinite(value) else None
-
-
 def _verdict(measure: str, estimate: Estimate, p: float | None, different: bool | None) -> str:
     """Whether the difference is real, in a sentence."""
     if different is None:
@@ -369,14 +326,7 @@ def _verdict(measure: str, estimate: Estimate, p: float | None, different: bool 
 def text(
     found: Sequence[Comparison], names: tuple[str, str], *, most: int = 10, markdown: bool = False
 ) -> str:
-    """Write the comparisons for a reader.
-
-    Args:
-        found: What :func:`compare` gave.
-        names: What to call the two runs.
-        most: Flipped items listed for each task, at most.
-        markdown: Whether to write Markdown.
-    """
+    """Write the comparisons for a reader, with at most so many flipped items for each task."""
     between = [""] if markdown else []
     lines = [f"A: {names[0]}", *between, f"B: {names[1]}", ""]
     for each in found:

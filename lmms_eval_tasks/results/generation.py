@@ -10,14 +10,13 @@ from __future__ import annotations
 
 import hashlib
 import json
-import math
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, cast
 
 from video_reasoning.metrics import generation
-from video_reasoning.metrics.accuracy import mean, standard_error
+from video_reasoning.metrics.accuracy import finite, mean, standard_error
 from video_reasoning.preprocessing.files import atomic_path
 from video_reasoning.tasks.errors import UserError
 from video_reasoning.tasks.llm import text_scorers
@@ -25,8 +24,6 @@ from video_reasoning.tasks.llm.text_scorers import Kind
 from video_reasoning.tasks.results.items import GENERATION, Item, TaskLog, read_task
 from video_reasoning.tasks.results.logs import find_runs, objects
 from video_reasoning.tasks.store.text_files import loads, read_text
-
-__all__ = ["METRICS", "TaskScores", "score_runs"]
 
 METRICS = GENERATION
 
@@ -42,8 +39,7 @@ _CHUNK = {"clip_score": 100_000, "llm_match": 64}
 
 Progress = Callable[[str, int, int], None]
 """Called with the name of a step, how much of it is done, and how much there is."""
-Lines = dict[str, dict[str, Any]]
-"""Id -> line of a scores file: metric -> entry."""
+Lines = dict[str, dict[str, Any]]  # id -> line of a scores file: metric -> entry
 
 
 @dataclass(frozen=True)
@@ -162,18 +158,14 @@ def _score_metric(
         for item, matrix in zip(part, _matrices(metric, part), strict=True):
             line = lines.setdefault(item.id, {"id": item.id})
             line[metric] = {
-                "value": _none(_RULES[metric](matrix)),
-                "pairs": [[_none(float(score)) for score in row] for row in matrix],
+                "value": finite(_RULES[metric](matrix)),
+                "pairs": [[finite(float(score)) for score in row] for row in matrix],
                 "model": model,
                 "of": _digest(item),
             }
         _write_lines(file, lines)
         progress(min(start + size, len(todo)), len(todo))
     return _average(metric, model, [lines[item.id][metric] for item in items])
-
-
-def _none(value: float) -> float | None:
-    return None if math.isnan(value) else value
 
 
 def _digest(item: Item) -> str:
@@ -202,8 +194,8 @@ def _average(metric: str, model: str, entries: Sequence[dict[str, Any]]) -> dict
     """Return the summary of one metric; the standard error is None for fewer than two questions."""
     values = [entry["value"] for entry in entries]
     summary: dict[str, Any] = {
-        "value": _none(mean(values)),
-        "stderr": _none(standard_error(values)),
+        "value": finite(mean(values)),
+        "stderr": finite(standard_error(values)),
         "questions": sum(value is not None for value in values),
     }
     if model:

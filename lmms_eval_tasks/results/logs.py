@@ -13,6 +13,7 @@ which contain the question's `id`.
 
 from __future__ import annotations
 
+import glob
 import json
 import math
 import re
@@ -25,18 +26,6 @@ from loguru import logger
 
 from video_reasoning.tasks.errors import UserError
 from video_reasoning.tasks.store.text_files import is_regular, loads, read_bytes
-
-__all__ = [
-    "LogError",
-    "OddLines",
-    "Run",
-    "Sample",
-    "TaskResult",
-    "condition_of",
-    "find_runs",
-    "objects",
-    "read_samples",
-]
 
 _RESULTS = re.compile(r"^(?P<date>.+)_results\.json$")
 _SAMPLES = re.compile(r"^(?P<date>\d{8}_\d{6}|[^_]+)_samples_(?P<task>.+)\.jsonl$")
@@ -74,10 +63,8 @@ class Run:
 
     Attributes:
         model: The harness's name of the model, as given to `--model`.
-        model_args: `--model_args` as one text.
-        checkpoint: The checkpoint among the arguments, or the empty text.
+        model_args: `--model_args` as one text, with `checkpoint` among them or empty.
         date: As in the file names, `YYYYMMDD_HHMMSS`.
-        folder: The folder of its files.
         tasks: Task -> what the run says of it.
         config: The run's configuration (limit, seeds, batch size, ...).
         results: The results file, or None if only sample logs were found.
@@ -124,8 +111,7 @@ class Sample:
         responses: The responses that were scored; several if several were sampled.
         prompt: The text that the model was sent.
         status: "answered", "unparsed", "missing" or "withheld"; empty for other people's tasks.
-        choice: The letter, "yes" or "no" that was read from the response, or None.
-        rule: How it was found.
+        choice: The letter, "yes" or "no" that was read from the response by `rule`, or None.
         score: 0..1, or None if nothing was scored.
         problem: Why a missing item is missing.
         values: Everything else in the line, such as the metrics' items.
@@ -151,12 +137,7 @@ class Sample:
 
 @dataclass
 class OddLines:
-    """The lines of a sample log that could not be used.
-
-    Attributes:
-        count: How many there were.
-        reasons: Line number and reason of the first `SHOWN` of them.
-    """
+    """How many lines of a sample log could not be used, and why, for the first `SHOWN`."""
 
     SHOWN = 5
 
@@ -181,9 +162,7 @@ class OddLines:
 def condition_of(config: Mapping[str, Any]) -> str:
     """Return the frames that a task shows of every video; empty if it shows the video itself.
 
-    Args:
-        config: The task's configuration as the harness recorded it: the condition in
-            `lmms_eval_specific_kwargs` wins over `dataset_name`.
+    In the recorded configuration, `lmms_eval_specific_kwargs` wins over `dataset_name`.
     """
     settings = _mapping(config.get("lmms_eval_specific_kwargs"))
     default = _mapping(settings.get("default"))
@@ -289,7 +268,7 @@ def _from_results(path: Path) -> Run:
     configs, config = _mapping(content.get("configs")), _mapping(content.get("config"))
     logs = {
         found["task"]: log
-        for log in path.parent.glob(f"{_escaped(date)}_samples_*.jsonl")
+        for log in path.parent.glob(f"{glob.escape(date)}_samples_*.jsonl")
         if (found := _SAMPLES.match(log.name)) and found["date"] == date and is_regular(log)
     }
     tasks = {}
@@ -320,10 +299,6 @@ def _from_samples(path: Path, date: str, task: str) -> Run:
         return replace(run, tasks={task: run.tasks[task]})
     tasks = {task: TaskResult(samples=path)}
     return Run(path.parent.name, "", "", date, path.parent, tasks)
-
-
-def _escaped(text: str) -> str:
-    return re.sub(r"([*?\[])", r"[\1]", text)
 
 
 def _mapping(value: object) -> Mapping[str, Any]:

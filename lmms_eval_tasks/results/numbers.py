@@ -8,35 +8,16 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
-from video_reasoning.metrics.accuracy import DESCRIPTIVE, guessing_accuracy
+from video_reasoning.metrics.accuracy import DESCRIPTIVE, finite, guessing_accuracy
 from video_reasoning.metrics.intervals import Estimate, accuracy_interval, mean_interval
-from video_reasoning.metrics.paired import (
-    complete_groups,
-    consistency,
-    decompose,
-    score_groups,
-)
+from video_reasoning.metrics.paired import complete_groups, consistency, decompose, score_groups
 from video_reasoning.metrics.principles import CONDITIONS, GAINS
 from video_reasoning.tasks.benchmarks import BENCHMARKS
 from video_reasoning.tasks.results.items import GENERATION, Item, TaskLog
 from video_reasoning.tasks.results.principles import evaluate_items
 from video_reasoning.tasks.results.signature import signature
 
-__all__ = [
-    "BREAKDOWNS",
-    "LEVEL",
-    "RATIOS",
-    "UNITS",
-    "Number",
-    "TaskNumbers",
-    "accuracy_of",
-    "guessing",
-    "measure",
-    "number_of",
-]
-
-LEVEL = 0.95
-"""Coverage of every interval in a report."""
+LEVEL = 0.95  # coverage of every interval in a report
 
 BREAKDOWNS = tuple(
     dict.fromkeys(
@@ -193,22 +174,15 @@ def _count(found: TaskNumbers) -> None:
 def guessing(items: Sequence[Item]) -> float | None:
     """Expect this accuracy of guessing on the scored items; None if no question is known."""
     counts = [item.n_options for item in items if item.score is not None]
-    return _finite(guessing_accuracy(count for count in counts if count))
+    return finite(guessing_accuracy(count for count in counts if count))
 
 
 def number_of(log: TaskLog, name: str, estimate: Estimate, **more: Any) -> Number:
-    """Make an estimate a number of a report.
-
-    Args:
-        log: Where it comes from.
-        name: What was measured.
-        estimate: Its value and interval.
-        more: Further fields of :class:`Number`, in place of the log's.
-    """
+    """Make an estimate a number of a report; `more` are fields in place of the log's."""
     known = {
-        "value": _finite(estimate.value),
-        "low": _finite(estimate.low),
-        "high": _finite(estimate.high),
+        "value": finite(estimate.value),
+        "low": finite(estimate.low),
+        "high": finite(estimate.high),
         "n": estimate.n,
         "n_clusters": estimate.n_clusters,
         "method": estimate.method,
@@ -219,10 +193,6 @@ def number_of(log: TaskLog, name: str, estimate: Estimate, **more: Any) -> Numbe
         "unbounded": math.isinf(estimate.high),
     }
     return Number(name=name, **{**known, **more})
-
-
-def _finite(value: float) -> float | None:
-    return value if math.isfinite(value) else None
 
 
 def accuracy_of(items: Sequence[Item]) -> Estimate:
@@ -330,8 +300,8 @@ def _pairs(found: TaskNumbers) -> None:
             "both right": groups.all_correct,
             "at least one right": groups.any_correct,
             "unpaired, over the same pairs": groups.unpaired_of_complete,
-            "same option text in both": _finite(consistency(ids, [_text(i) for i in items])),
-            "known, if the rest is guessed (k)": _finite(known.known),
+            "same option text in both": finite(consistency(ids, [_text(i) for i in items])),
+            "known, if the rest is guessed (k)": finite(known.known),
         }
     if found.chance is not None:
         found.chance_paired = found.chance**2

@@ -36,22 +36,9 @@ from video_reasoning.tasks.results.signature import signature
 from video_reasoning.tasks.store.picks import PicksError, read_installed
 from video_reasoning.tasks.tvbench.principles import PRINCIPLES
 
-__all__ = [
-    "MEASURES",
-    "PAPER_MODELS",
-    "TASK",
-    "PrinciplesError",
-    "PrinciplesPart",
-    "PrinciplesRun",
-    "evaluate",
-    "evaluate_items",
-    "render",
-]
-
 TASK = "tvbench_tomato_principles"
 
-ALL = "all"
-"""The part with every question."""
+ALL = "all"  # the part with every question
 
 
 MEASURES: Mapping[str, str] = {
@@ -70,14 +57,12 @@ class PrinciplesError(UserError):
 
 @dataclass(frozen=True)
 class PrinciplesPart:
-    """The principles over one part of the questions.
+    """The principles over one part of the questions: "all", or those that need some evidence.
 
     Attributes:
-        name: "all", or the evidence that the part's questions need.
         measures: Name in :data:`MEASURES` -> value and interval; ratios and shares, not x100.
         undefined: Measure -> why it has no value; those that have one are absent.
-        questions: How many questions the log has of the part.
-        picked: How many of them the terms with a handpicked frame rest on.
+        picked: How many questions the terms with a handpicked frame rest on.
         left_out: Questions that lack a condition, so that they count in no term.
         unparsed: Condition -> responses that name no option (counted as wrong).
         missing: Condition -> items without a video that could be shown.
@@ -118,11 +103,9 @@ class PrinciplesPart:
 
 @dataclass(frozen=True)
 class PrinciplesRun:
-    """The principles of one logged run.
+    """The principles of one logged run, over all questions and by the evidence that they name.
 
     Attributes:
-        log: The run's items.
-        parts: All questions, then each kind of evidence that the questions name.
         annotators: Who picked the frames of the handpicked condition -> for how many questions.
         llm_extracted: How many answers a language model read from a response.
         notes: What else a reader has to know.
@@ -210,12 +193,7 @@ def _evaluate(log: TaskLog, level: float) -> PrinciplesRun:
 
 
 def evaluate_items(items: Sequence[Item], name: str = ALL, level: float = 0.95) -> PrinciplesPart:
-    """Compute the principles over some items.
-
-    Args:
-        items: Items under the conditions of the principles; others are left out.
-        name: What to call the part.
-        level: Coverage of the intervals, between 0 and 1.
+    """Compute the principles over some items; those under other conditions are left out.
 
     Raises:
         ValueError: No item is under a condition of the principles.

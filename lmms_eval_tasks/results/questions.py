@@ -10,8 +10,6 @@ from video_reasoning.tasks import registry, store
 from video_reasoning.tasks.errors import StoreError
 from video_reasoning.tasks.results.logs import Run
 
-__all__ = ["questions_of"]
-
 
 def questions_of(run: Run, task: str) -> Path:
     """Find the questions file that a task's run has read.

@@ -14,8 +14,15 @@ from pathlib import Path
 from typing import Any
 
 from video_reasoning.tasks.blackswan.annotations import QUESTIONS
-from video_reasoning.tasks.sample.drawing import FPS, WIDTH, Actor, Video
-from video_reasoning.tasks.sample.shared import DIFFICULTIES, seeded, write_text
+from video_reasoning.tasks.sample.drawing import (
+    DIFFICULTIES,
+    FPS,
+    WIDTH,
+    Actor,
+    Video,
+    seeded,
+    write_text,
+)
 from video_reasoning.tasks.sample.wording import CLAIMS
 
 _OUTCOMES = ("fell", "knocked", "back", "gone", "swapped")
@@ -26,8 +33,7 @@ _LABELS = frozenset({"mcq_gt_option", "yn_gt", "gt_ref_ans"})
 _STACK_X, _TABLE_Y, _RADIUS, _BLOCK = 225.0, 150.0, 11.0, 11.0
 
 
-_Claim = tuple[str, dict[str, str]]
-"""An entry of the book of claims, and the words for its slots."""
+_Claim = tuple[str, dict[str, str]]  # an entry of the book of claims, and the words for its slots
 
 
 class _Drama:
@@ -245,15 +251,7 @@ def _ask(sheet: _Sheet, drama: _Drama) -> None:
 
 
 def build(root: Path, seed: int = 0) -> list[Video]:
-    """Write the question files and say which videos belong to them.
-
-    Args:
-        root: The release's folder; the clips, in videos/, are left to the caller.
-        seed: Another seed gives other scenes.
-
-    Returns:
-        The videos to draw, each with its cuts.
-    """
+    """Write the question files below ``root``, and return the videos to draw, with their cuts."""
     videos, first = [], 1
     splits = {"Val": range(_VALIDATION), "Test": range(_VALIDATION, _VALIDATION + _TEST)}
     for split, indices in splits.items():

@@ -15,14 +15,20 @@ from typing import Any
 
 import numpy as np
 
-from video_reasoning.tasks.sample.drawing import WIDTH, Actor, Video
-from video_reasoning.tasks.sample.shared import DIFFICULTIES, VECTORS, seeded, write_text
+from video_reasoning.tasks.sample.drawing import (
+    DIFFICULTIES,
+    VECTORS,
+    WIDTH,
+    Actor,
+    Video,
+    seeded,
+    write_text,
+)
 from video_reasoning.tasks.sample.wording import CAUSALVQA_ANSWERS, CAUSALVQA_QUESTIONS, DIRECTIONS
 
 _TABLE_Y = 150.0
 
-_Answer = tuple[str, str]
-"""The meaning of an answer, and the color in it or the empty text."""
+_Answer = tuple[str, str]  # the meaning of an answer, and the color in it or the empty text
 
 
 @dataclass
@@ -207,11 +213,7 @@ _TYPES: dict[str, tuple[_Builder, ...]] = {
 
 
 def _variants(clip: _Clip, pair: int, rng: np.random.Generator) -> list[tuple[list[str], int]]:
-    """Word the two variants.
-
-    Returns:
-        (five texts, number of the right one counted from 1) for each variant.
-    """
+    """Word the two variants: five texts, and the number of the right one from 1, for each."""
     count = len(CAUSALVQA_ANSWERS.phrases[clip.answer[0]])
     keep = int(rng.integers(count))
     # A distractor is worded one way in the first variant, another way in the second.
@@ -234,15 +236,7 @@ def _listed(texts: Sequence[str]) -> str:
 
 
 def build(root: Path, seed: int = 0) -> list[Video]:
-    """Write the metadata files and say which videos belong to them.
-
-    Args:
-        root: The release's folder; the clips are left to the caller.
-        seed: Another seed gives other scenes.
-
-    Returns:
-        The videos to draw.
-    """
+    """Write the metadata files below ``root``, and return the videos to draw."""
     videos, pair = [], 0
     for split, per_type in (("debug", 11), ("test", 3)):
         rows: list[dict[str, Any]] = []

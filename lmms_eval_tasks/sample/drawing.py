@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from video_reasoning.preprocessing.files import atomic_path
+from video_reasoning.tasks.sample.wording import COLORS
 
 WIDTH, HEIGHT, FPS = 320, 240, 25
 
@@ -32,6 +33,11 @@ RGB = {
     "white": (232, 232, 228),
     "wood": (158, 136, 118),
 }
+
+DIFFICULTIES = ("easy", "medium", "hard")
+
+VECTORS = {"left": (-1, 0), "right": (1, 0), "up": (0, -1), "down": (0, 1)}
+"""Direction -> x and y of one step in the picture, y downwards."""
 
 Image = NDArray[np.uint8]
 
@@ -258,12 +264,7 @@ def render(video: Video) -> Iterator[Image]:
 
 
 def write_frames(path: Path, frames: Sequence[Image]) -> None:
-    """Encode frames as H.264 in an MP4 file, 25 frames a second, one thread.
-
-    Args:
-        path: The file; its folder is made if needed.
-        frames: Equally large RGB images, at least one.
-    """
+    """Encode RGB images of one size (at least one) as H.264 in an MP4 file, 25 frames a second."""
     import av
 
     # Written in memory first: a full disk is then an error of Python's own, at one place.
@@ -294,3 +295,18 @@ def write_video(video: Video) -> None:
         write_frames(video.path, frames)
     for path, begin, end in video.cuts:
         write_frames(path, frames[begin:end])
+
+
+def seeded(seed: int) -> tuple[np.random.Generator, list[str]]:
+    """Return a generator, and all colors in a drawn order."""
+    rng = np.random.default_rng(seed)
+    colors = list(COLORS)
+    rng.shuffle(colors)
+    return rng, colors
+
+
+def write_text(path: Path, text: str) -> None:
+    """Write a file of the release; line ends are those of the text on every system."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with atomic_path(path) as temporary:
+        temporary.write_text(text, encoding="utf-8", newline="")

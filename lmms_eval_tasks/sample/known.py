@@ -20,9 +20,7 @@ from video_reasoning.tasks import registry
 from video_reasoning.tasks.results.items import Item, read_task
 from video_reasoning.tasks.results.logs import Run, find_runs
 
-LEAST = 0.95
-"""Accuracy that ``sample_observer`` must reach on what can be answered, 0..1."""
-
+LEAST = 0.95  # accuracy that `sample_observer` must reach on what can be answered, 0..1
 ALPHA = 0.001
 """How often a model that guesses may fail a test against chance: about 3.3 standard errors."""
 
@@ -295,7 +293,7 @@ def _expect_chance(row: _Row, *, by_variant: bool) -> None:
         parts.setdefault(item.variant if by_variant else "", []).append(item)
     ranges, verdicts = [], set()
     for _, part in sorted(parts.items()):
-        total, right = len(part), round(sum(item.score or 0.0 for item in part))
+        total, right = len(part), sum(item.score == 1 for item in part)
         least, most = within_chance([item.chance for item in part], ALPHA / len(parts))
         ranges.append(f"{least / total:.2f} to {most / total:.2f}")
         if not least <= right <= most:

@@ -4,10 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from video_reasoning.tasks.sample.drawing import Video
 
 
 def write_releases(
@@ -44,7 +40,8 @@ def write_releases(
         for video in resolve(each.sample)(releases / each.name)
     ]
     # What an interrupted run left would be found in the release.
-    for folder in {path.parent for video in videos for path in _paths(video)}:
+    paths = [path for video in videos for path in [cut[0] for cut in video.cuts] or [video.path]]
+    for folder in {path.parent for path in paths}:
         remove_leftovers(folder)
     with Workers(workers) as team:
         for number, (place, drawn) in enumerate(team.each(write_video, videos), start=1):
@@ -52,7 +49,3 @@ def write_releases(
                 raise UserError(f"{videos[place].path} was not drawn: {drawn.reason}.")
             if progress is not None:
                 progress(number, len(videos))
-
-
-def _paths(video: Video) -> list[Path]:
-    return [path for path, _, _ in video.cuts] or [video.path]

@@ -14,8 +14,15 @@ from typing import Any
 
 import numpy as np
 
-from video_reasoning.tasks.sample.drawing import HEIGHT, WIDTH, Actor, Video
-from video_reasoning.tasks.sample.shared import VECTORS, seeded, write_text
+from video_reasoning.tasks.sample.drawing import (
+    HEIGHT,
+    VECTORS,
+    WIDTH,
+    Actor,
+    Video,
+    seeded,
+    write_text,
+)
 from video_reasoning.tasks.sample.wording import (
     COLORS,
     DIRECTIONS,
@@ -23,17 +30,15 @@ from video_reasoning.tasks.sample.wording import (
     TVBENCH_QUESTIONS,
 )
 
-FILES = (
-    "rotation",
-    "direction",
-    "velocity&frequency",
-    "shape&trend",
-    "visual_cues",
-    "count",
-)
-_MOTION_TYPES = {name: name.replace("_", " ") for name in FILES}
+FILES = ("rotation", "direction", "velocity&frequency", "shape&trend", "visual_cues", "count")
 _SAMPLED = 16  # frames that the protocol takes; moments are placed on exactly one of them
 _TIMES = tuple(float(at) for at in np.linspace(0, 1, 61))
+
+_PACES: dict[str, Callable[[Any], Any]] = {
+    "constant": lambda along: along,
+    "accelerating": lambda along: along**2,
+    "decelerating": lambda along: 1 - (1 - along) ** 2,
+}
 
 # Thing -> (drawing, size, outline seen by the eye, demonstration type).
 _THINGS = {
@@ -115,10 +120,9 @@ def _spin(scene: _Scene, number: int, rng: np.random.Generator, colors: list[str
     at = np.asarray(_TIMES)
     start = rng.uniform(0, 2 * np.pi)
     if paced:
-        scene.choices = ("constant", "accelerating", "decelerating")
+        scene.choices = tuple(_PACES)
         scene.answer = scene.choices[number % 3]
-        progress = {"constant": at, "accelerating": at**2, "decelerating": 1 - (1 - at) ** 2}
-        turn = np.radians(380) * progress[scene.answer] * _pick(rng, (-1, 1))
+        turn = np.radians(380) * _PACES[scene.answer](at) * _pick(rng, (-1, 1))
         if number % 2:
             scene.choices = (*scene.choices, "no_spin")
     else:
@@ -147,14 +151,13 @@ def _spin(scene: _Scene, number: int, rng: np.random.Generator, colors: list[str
 
 
 def _travel(
-    start: tuple[float, float], legs: Sequence[str], reach: Sequence[float], pace: Any
+    start: tuple[float, float], legs: Sequence[str], reach: Sequence[float], pace: str = "constant"
 ) -> tuple[Any, Any]:
     """Path along one or two legs of equal duration."""
     at = np.asarray(_TIMES)
     x, y = np.full_like(at, start[0]), np.full_like(at, start[1])
     for place, (leg, length) in enumerate(zip(legs, reach, strict=True)):
-        along = np.clip(at * len(legs) - place, 0, 1)
-        along = pace(along)
+        along = _PACES[pace](np.clip(at * len(legs) - place, 0, 1))
         x += VECTORS[leg][0] * length * along
         y += VECTORS[leg][1] * length * along
     return x, y
@@ -167,10 +170,6 @@ def _centered(legs: Sequence[str], reach: Sequence[float]) -> tuple[float, float
         xs.append(xs[-1] + VECTORS[leg][0] * length)
         ys.append(ys[-1] + VECTORS[leg][1] * length)
     return WIDTH / 2 - (min(xs) + max(xs)) / 2, 124 - (min(ys) + max(ys)) / 2
-
-
-def _steady(along: Any) -> Any:
-    return along
 
 
 def _move(scene: _Scene, number: int, rng: np.random.Generator, colors: list[str]) -> None:
@@ -192,7 +191,7 @@ def _move(scene: _Scene, number: int, rng: np.random.Generator, colors: list[str
     reach = [
         (150 if leg in ("left", "right") else 88) * (1.2 if len(legs) == 1 else 1) for leg in legs
     ]
-    xs, ys = _travel(_centered(legs, reach), legs, reach, _steady)
+    xs, ys = _travel(_centered(legs, reach), legs, reach)
     scene.actors.append(_moved(actor, xs, ys))
     # A thing that nobody holds does not rise by itself.
     scene.variation["counterfactual"] = int("up" in legs and actor.shape != "hand")
@@ -213,18 +212,13 @@ def _speed(scene: _Scene, number: int, rng: np.random.Generator, colors: list[st
     if number % 4 == 1:
         _company(scene, colors[3], rng)
     actor = _thing(scene, rng, colors, number)
-    scene.choices = ("constant", "accelerating", "decelerating", "still")
+    scene.choices = (*_PACES, "still")
     scene.answer = scene.choices[number % 3]
     if number % 4 == 2:
         scene.choices = tuple({scene.answer: 0, "accelerating": 0, "decelerating": 0})
-    paces: dict[str, Callable[[Any], Any]] = {
-        "constant": _steady,
-        "accelerating": lambda along: along**2,
-        "decelerating": lambda along: 1 - (1 - along) ** 2,
-    }
     leg = DIRECTIONS[int(rng.integers(4))]
     reach = [200.0 if leg in ("left", "right") else 112.0]
-    xs, ys = _travel(_centered([leg], reach), [leg], reach, paces[scene.answer])
+    xs, ys = _travel(_centered([leg], reach), [leg], reach, scene.answer)
     scene.actors.append(_moved(actor, xs, ys))
     scene.variation["counterfactual"] = int(leg == "up" and actor.shape != "hand")
 
@@ -235,20 +229,15 @@ def _trend(scene: _Scene, number: int, rng: np.random.Generator, colors: list[st
     actor = _thing(scene, rng, colors, (5, 7, 0, 3)[number % 4])
     legs = scene.answer.removeprefix("trend_").split("_")
     reach = [100.0] * len(legs)
-    xs, ys = _travel(_centered(legs, reach), legs, reach, _steady)
+    xs, ys = _travel(_centered(legs, reach), legs, reach)
     scene.actors.append(_moved(actor, xs + 12 * np.asarray(_TIMES), ys))
     scene.variation["counterfactual"] = int("up" in legs and actor.shape != "hand")
 
 
 def outline_points(shape: str, at: Any) -> tuple[Any, Any]:
-    """Points on the outline of a shape that fills the unit square.
+    """Return x and y (0 to 1, y downwards) of points on the outline of a shape in the unit square.
 
-    Args:
-        shape: Square, triangle, circle or diamond.
-        at: Fractions of the way round, 0 to 1.
-
-    Returns:
-        Their x and y, 0 to 1, y downwards.
+    ``at`` are fractions of the way round; the shape is square, triangle, circle or diamond.
     """
     if shape == "circle":
         angle = 2 * np.pi * np.asarray(at)
@@ -365,8 +354,7 @@ def _furnish(
         shown = ((index - 2.2) / (frames - 1), (index + 2.2) / (frames - 1))
         scene.actors.append(Actor("lamp", "grey", 11, xs=(lamp_x,), ys=(20.0,)))
         if number % 2:
-            lit = Actor("lamp", colors[2], 11, xs=(lamp_x,), ys=(20.0,), shown=shown)
-            scene.actors.append(lit)
+            scene.actors.append(replace(scene.actors[-1], color=colors[2], shown=shown))
         else:
             card = Actor("card", colors[2], 7, xs=(150.0,), ys=(20.0,), shown=shown)
             scene.actors.append(replace(card, count=scene.moment_count))
@@ -389,10 +377,13 @@ def _question(
     }
 
 
+_SOUNDS = ("first_sound", "last_sound")
+
+
 def _static(scene: _Scene, number: int) -> tuple[str, dict[str, str], str, Sequence[str]]:
     """Choose a question that any single frame settles."""
     if not scene.blocks or number == 0:
-        if scene.kind == "first_sound" or scene.kind == "last_sound":
+        if scene.kind in _SOUNDS:
             return "blocks_color", {}, scene.blocks, COLORS
         return "color_of", {"thing": scene.thing}, scene.mover, COLORS
     blocks = {"thing": f"{scene.blocks} blocks"}
@@ -401,7 +392,7 @@ def _static(scene: _Scene, number: int) -> tuple[str, dict[str, str], str, Seque
     if number in (2, 5):
         most = 5 if number == 2 else 7
         return "count_of", blocks, str(scene.blocks_count), tuple(map(str, range(1, most + 1)))
-    if number == 3 and scene.outline and scene.kind not in ("first_sound", "last_sound"):
+    if number == 3 and scene.outline and scene.kind not in _SOUNDS:
         choices = ("circle", "square", "triangle", "diamond")
         return "shape_of", {"thing": scene.mover}, scene.outline, choices
     return "blocks_color", {}, scene.blocks, COLORS
@@ -424,15 +415,7 @@ def _nothing(number: int) -> tuple[str, dict[str, str], Sequence[str]]:
 
 
 def build(root: Path, seed: int = 0) -> list[Video]:
-    """Write the annotation files and say which videos belong to them.
-
-    Args:
-        root: The release's folder; data/ is written, videos/ is left to the caller.
-        seed: Another seed gives other scenes.
-
-    Returns:
-        The videos to draw.
-    """
+    """Write the annotation files below ``root``, and return the videos to draw."""
     videos = []
     for file_number, name in enumerate(FILES):
         rows: dict[str, Any] = {}
@@ -466,7 +449,7 @@ def build(root: Path, seed: int = 0) -> list[Video]:
                 row |= {
                     "key": key,
                     "video_source_url": "",
-                    "motion_type": _MOTION_TYPES[name],
+                    "motion_type": name.replace("_", " "),
                     "variation": dict(scene.variation),
                     "demonstration_type": scene.demonstration,
                     "note": f"drawn; {scene.kind}",

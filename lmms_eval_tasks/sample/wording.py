@@ -25,12 +25,7 @@ def color_in(text: str) -> str | None:
 
 @dataclass(frozen=True)
 class Reading:
-    """What a text says.
-
-    Attributes:
-        meaning: The entry of the phrase book.
-        slots: What is in the entry's slots, lower case.
-    """
+    """What a text says: an entry of the phrase book, and its slots in lower case."""
 
     meaning: str
     slots: Mapping[str, str]
@@ -42,17 +37,12 @@ class Reading:
 
 
 class Phrasebook:
-    """Meanings with the wordings of each, for writing and for reading.
+    """Meanings with the wordings of each (at least one), for writing and for reading.
 
     A wording may have slots in braces, e.g. ``The {a} ball stops.``
     """
 
     def __init__(self, phrases: Mapping[str, Sequence[str]]) -> None:
-        """Compile the wordings.
-
-        Args:
-            phrases: Meaning -> wordings, at least one each.
-        """
         self.phrases = {meaning: tuple(wordings) for meaning, wordings in phrases.items()}
         self._patterns = [
             (meaning, re.compile(self._pattern(wording)))
@@ -79,28 +69,12 @@ class Phrasebook:
         return f"^{pattern}$"
 
     def write(self, meaning: str, wording: int = 0, **slots: str) -> str:
-        """Word a meaning.
-
-        Args:
-            meaning: An entry of the book.
-            wording: Which wording, taken modulo their number.
-            **slots: The words for the slots.
-
-        Returns:
-            The text.
-        """
+        """Word a meaning; the number of the wording is taken modulo how many there are."""
         wordings = self.phrases[meaning]
         return wordings[wording % len(wordings)].format(**slots)
 
     def read(self, text: str) -> Reading | None:
-        """Recognize a text.
-
-        Args:
-            text: The text; case, spacing and a final full stop do not matter.
-
-        Returns:
-            What it says, or None if it is not in the book.
-        """
+        """Recognize a text, whatever its case, spacing and final full stop; None if not known."""
         normal = self._normal(text)
         for meaning, pattern in self._patterns:
             match = pattern.match(normal)
@@ -129,7 +103,9 @@ _WAYS = {
     "up": ("Upwards", "Up"),
     "down": ("Downwards", "Down"),
 }
-_BOOKS = {name: Phrasebook(phrases) for name, phrases in _books().items()}
+_WORDINGS = _books()
+REPLIES = _WORDINGS.pop("replies")  # what `sample_observer` says around an answer
+_BOOKS = {name: Phrasebook(phrases) for name, phrases in _WORDINGS.items()}
 
 TVBENCH_QUESTIONS = _BOOKS["tvbench_questions"]
 """Kinds of question: `spin`, `move` and so on need the order of frames; `color_of`, `side_of`,

@@ -119,11 +119,10 @@ def split_summary(benchmark: str, split: str) -> dict[str, Any]:
 
 
 def content_digest(benchmark: str) -> str:
-    """Return six hex digits that name the questions a store has for a benchmark.
+    """Return six hex digits that name the questions a store has; empty if nothing is prepared.
 
-    Returns:
-        The beginning of the manifest's ``digest``; of a digest of the questions files for a store
-        that was prepared before there was one; the empty text if nothing is prepared.
+    They begin the manifest's ``digest``, or a digest of the questions files for a store that was
+    prepared before there was one.
 
     Raises:
         StoreError: The manifest cannot be read.
@@ -137,12 +136,7 @@ def content_digest(benchmark: str) -> str:
 
 
 def missing_data(benchmark: str, split: str) -> str:
-    """Say in one sentence what is missing for a split.
-
-    Returns:
-        The empty text if the questions are in the store, else a sentence that names the place,
-        the command to run and the variable to set.
-    """
+    """Say in a sentence what is missing for a split, and how to get it; empty if nothing is."""
     if questions_file(benchmark, split).is_file():
         return ""
     return (

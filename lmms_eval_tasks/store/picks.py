@@ -22,8 +22,7 @@ from video_reasoning.tasks import store
 from video_reasoning.tasks.errors import UserError
 from video_reasoning.tasks.store.text_files import loads, read_text
 
-AUTOMATIC = "automatic:"
-"""How the name of a model that picked began in earlier versions."""
+AUTOMATIC = "automatic:"  # how the name of a model that picked began in earlier versions
 
 
 class PicksError(UserError):
@@ -32,13 +31,9 @@ class PicksError(UserError):
 
 @dataclass(frozen=True)
 class Pick:
-    """The frame picked for one question.
+    """The frame picked for one question: an index into a video of ``n_frames``, from 0.
 
-    Attributes:
-        id: the question's id.
-        frame: index of the frame in the video, 0..n_frames - 1.
-        n_frames: number of frames of the video that the pick was made on.
-        annotator: who picked: a name, or several joined by " + ".
+    The annotator is a name, or several joined by " + ".
     """
 
     id: str

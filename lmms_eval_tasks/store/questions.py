@@ -8,18 +8,9 @@ from typing import Any
 
 from video_reasoning.tasks.errors import StoreError
 
-__all__ = ["load_questions"]
-
 
 def load_questions(path: Path, columns: Sequence[str] | None = None) -> dict[str, dict[str, Any]]:
-    """Read a questions file.
-
-    Args:
-        path: A `questions.parquet` of the store.
-        columns: What to read of it; None for all. Those that the file lacks are left out.
-
-    Returns:
-        Id -> row, in the order of the file.
+    """Read a questions file as id -> row, in its order; columns that it lacks are left out.
 
     Raises:
         StoreError: The file is absent or unreadable, or has no ids.

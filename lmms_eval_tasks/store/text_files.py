@@ -15,8 +15,7 @@ from typing import Any
 MOST_BYTES = 2**31
 """A larger text file is refused; the largest that a benchmark has is a few megabytes."""
 
-MOST_NAME = 1000
-"""Characters of a question's id, at most."""
+MOST_NAME = 1000  # characters of a question's id, at most
 
 # The library's own limit (128 KiB) would refuse a table for one long cell of it.
 _LARGEST_CELL = 2**30
@@ -87,14 +86,9 @@ def shortened(written: object, most: int = 120) -> str:
 
 
 def table(content: str) -> tuple[list[str], list[tuple[int, dict[str, Any] | str]]]:
-    """Read CSV with a first line of names.
+    """Read CSV with a first line of names: the names, and the rows with their numbers from 1.
 
-    Args:
-        content: The whole file's text.
-
-    Returns:
-        The names, stripped; and the rows with their numbers from 1: each an object, or the
-        reason why it could not be read.
+    A row is an object, or the reason why it could not be read.
     """
     # Python 3.10 stops at a null character; no column of ours has a use for one.
     reader = csv.reader(io.StringIO(content.replace("\0", ""), newline=""))

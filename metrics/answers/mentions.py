@@ -200,13 +200,7 @@ def letter_at(
 ) -> Mention | None:
     """Return the letter at ``start`` if it means an option and is not a word or an initial.
 
-    Args:
-        text: The response.
-        lowered: The same in lower case.
-        start: Position of a lone letter.
-        options: Options of the question.
-        announced: Whether "the answer is" or the like comes right before it, so that a small
-            letter counts too.
+    A small letter counts too if "the answer is" or the like comes right before it (``announced``).
     """
     capital = text[start].isupper()
     letter = text[start].upper()

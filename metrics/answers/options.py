@@ -138,13 +138,9 @@ class Options:
     def own_text(
         self, letter: str, lowered: str, position: int, *, label: bool = False
     ) -> int | None:
-        """Return where the text of option ``letter`` ends, if it is at ``position``.
+        """Return where the text of an option ends, if it begins at ``position`` of a reply.
 
-        Args:
-            letter: Letter of the option.
-            lowered: The reply in lower case.
-            position: Where the text would begin.
-            label: Whether the letter may come before the text once more ("A. A. Left").
+        If ``label``, the letter may come before the text once more ("A. A. Left").
         """
         if letter not in self.keys:
             return None

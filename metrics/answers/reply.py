@@ -202,12 +202,10 @@ class Reply:
         return None
 
     def doubted(self, position: int, *, wide: bool) -> bool:
-        """Whether a denial comes before ``position`` in its clause.
+        """Whether a denial comes before ``position``, of a mention or the like, in its clause.
 
-        Args:
-            position: Position of the mention or of the announcement.
-            wide: Whether to look for a refusal or an open question before it in its sentence, too
-                ("I cannot tell whether he moves left, right or up").
+        If ``wide``, a refusal or an open question before it in its sentence counts, too ("I cannot
+        tell whether he moves left, right or up").
         """
         before = self.rest[max(0, position - 160) : position]
         if wording.DOUBT.search(before[last_end(wording.CLAUSE_END, before) :]):

@@ -59,7 +59,7 @@ _ESCAPED_BREAK = re.compile(r"\\n(?![a-z])")
 _LONG_GAP = re.compile(r"[^\S\n]{4,}|\n{4,}")
 _END_TOKENS = re.compile(
     r"</?s>|<eos>|<pad>|<unk>|<end_of_turn>|<\|(?!begin_of_box|end_of_box)[^<>|]{1,40}\|>"
-    r"|\[/?INST\]|\[END\]|(?<=\s)END(?=[\s.]*$)",
+    r"|\[/?INST\]|\[END\]|(?<=\s)END(?=[\s.]*$)"
 )
 
 

@@ -13,30 +13,19 @@ Variant = Literal["paper", "release"]
 Interval = tuple[float, float]
 Points = tuple[Interval, Interval, Interval]
 
-TRIM_SECONDS = 0.17
-"""Cut off both ends, where pictures of a neighboring scene may remain."""
-
-CUT_SHARE = 0.8
-"""V_pre ends at this share of the event's time, V_main at this share of the length."""
-
-MIN_PART_SECONDS = 1.0
-"""A video with a shorter part is discarded."""
-
-MAX_SCENES = 3
-"""A video with more scenes is discarded."""
-
+TRIM_SECONDS = 0.17  # cut off both ends, where pictures of a neighboring scene may remain
+CUT_SHARE = 0.8  # V_pre ends at this share of the event's time, V_main at this share of the length
+MIN_PART_SECONDS = 1.0  # a video with a shorter part is discarded
+MAX_SCENES = 3  # a video with more scenes is discarded
 MAX_TRIMMED_SECONDS = 1.5
 """Other scenes are trimmed off the beginning and the end up to this length each: the authors'
 script has the number, the paper says "in the beginning and/or the end"."""
 
-COINCIDENCE_SECONDS = 0.5
-"""A scene change as near as this to the event is part of the event."""
-
+COINCIDENCE_SECONDS = 0.5  # a scene change as near as this to the event is part of the event
 MAX_TIME_DEVIATION = 3.0
 """Annotators disagree when their times deviate by more than this (standard deviation, s)."""
 
-EPSILON = 1e-6
-"""Guards comparisons of seconds that were computed in different ways."""
+EPSILON = 1e-6  # guards comparisons of seconds that were computed in different ways
 
 
 @dataclass(frozen=True)

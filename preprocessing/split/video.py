@@ -25,8 +25,7 @@ from video_reasoning.preprocessing.split.plan import (
 )
 from video_reasoning.preprocessing.video import VideoError, decode_strictly, open_video, probe
 
-VERSION = 1
-"""Part of every record; videos split by another version are split again."""
+VERSION = 1  # part of every record; videos split by another version are split again
 
 SUFFIXES = {
     "preevent": "A_preevent",
@@ -203,10 +202,7 @@ def split_video(
 
 
 def _watch(source: Path, rate: Fraction) -> tuple[_Clock, list[int], list[Any] | None]:
-    """Decode a video: the time of every frame, and the first frame of every new scene.
-
-    The frames themselves come too, unless they would fill too much memory.
-    """
+    """Decode a video: times of the frames, first frames of new scenes, frames unless too large."""
     finder = SceneFinder(rate)
     frames: list[Any] | None = []
     with open_video(source) as (container, stream):

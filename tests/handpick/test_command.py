@@ -11,24 +11,17 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import typer
 from click.testing import Result
 from typer.testing import CliRunner
 
 from tests.handpick.stores import FRAMES, row, write_store
 from video_reasoning.tasks.cli import handpick
+from video_reasoning.tasks.cli.app import app
 from video_reasoning.tasks.errors import UserError
 from video_reasoning.tasks.handpick.record import Decision, PickLog
 from video_reasoning.tasks.store.picks import read_picks
 
-SERVE = (
-    "import typer\n"
-    "from video_reasoning.tasks.cli import handpick\n"
-    "app = typer.Typer()\n"
-    "app.callback()(lambda: None)\n"
-    "handpick.register(app)\n"
-    "app()\n"
-)
+SERVE = "from video_reasoning.tasks.cli.app import app; app()"
 """The command alone, for a process of its own."""
 
 
@@ -45,10 +38,6 @@ def out(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def run(home: Path, out: Path) -> Any:
-    app = typer.Typer()
-    app.callback()(lambda: None)
-    handpick.register(app)
-
     def invoke(*arguments: object) -> Result:
         fixed = ["handpick", "--benchmark", "tvbench", "--out", str(out), "--home", str(home)]
         return CliRunner().invoke(app, [*fixed, *map(str, arguments)])

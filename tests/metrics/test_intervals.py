@@ -60,7 +60,7 @@ def test_mcnemar_by_hand():
     test = mcnemar([0, 0, 0, 0, 1], [1, 1, 1, 1, 1])
     assert (test.p_exact, test.p_mid) == pytest.approx((1 / 8, 1 / 16))
     assert math.isnan(mcnemar([], []).p_exact)
-    with pytest.raises(ValueError, match="2 and 1 items"):
+    with pytest.raises(ValueError, match="a 2, b 1"):
         mcnemar([1, 0], [1])
 
 

@@ -7,7 +7,6 @@ import math
 from pathlib import Path
 
 import pytest
-import typer
 from typer.testing import CliRunner
 
 from tests.report.audits import NAMES, change, grouped, item, result, write_audit
@@ -26,7 +25,7 @@ from video_reasoning.preprocessing.conditions import Condition, condition_indice
 from video_reasoning.preprocessing.sampling import uniform_indices
 from video_reasoning.tasks.audit.result import Audit, read_audit, read_findings
 from video_reasoning.tasks.audit.variants import AuditError, condition_label, is_variant
-from video_reasoning.tasks.cli import report as command
+from video_reasoning.tasks.cli.app import app
 from video_reasoning.tasks.report.audits import PAPER_BENCHMARKS
 from video_reasoning.tasks.report.build import build
 from video_reasoning.tasks.report.markdown import markdown
@@ -118,10 +117,8 @@ def test_the_paper_stands_beside(audited: Path) -> None:
 
 
 def test_json_has_the_audit(audited: Path, tmp_path: Path) -> None:
-    app = typer.Typer()
-    command.register(app)
     out = tmp_path / "report.json"
-    done = CliRunner().invoke(app, [str(audited), "--out", str(out)])
+    done = CliRunner().invoke(app, ["report", str(audited), "--out", str(out)])
     assert done.exit_code == 0, done.output
 
     def refuse(name: str) -> None:

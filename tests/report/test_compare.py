@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import typer
 from typer.testing import CliRunner
 
 from tests.report.runs import (
@@ -20,7 +19,7 @@ from tests.report.runs import (
     tomato_questions,
     write_run,
 )
-from video_reasoning.tasks.cli import compare as command
+from video_reasoning.tasks.cli.app import app
 from video_reasoning.tasks.results.compare import CompareError, Comparison, as_json, compare, text
 
 TASK = "tvbench_tomato_direction"
@@ -218,16 +217,16 @@ def test_other_prompts_are_said(tmp_path: Path) -> None:
 def test_command(tmp_path: Path) -> None:
     a = run(tmp_path, "a", lines(14, lambda n: "A"))
     b = run(tmp_path, "b", lines(14, lambda n: "B"))
-    app = typer.Typer()
-    command.register(app)
-    done = CliRunner().invoke(app, [str(a), str(b), "--flips", "3"])
+    done = CliRunner().invoke(app, ["compare", str(a), str(b), "--flips", "3"])
     assert done.exit_code == 0, done.output
     assert "A is better by 100.0 points" in done.output and "... and 11 more" in done.output
     out = tmp_path / "c.json"
-    done = CliRunner().invoke(app, [str(a), str(b), "--format", "json", "--out", str(out)])
+    done = CliRunner().invoke(
+        app, ["compare", str(a), str(b), "--format", "json", "--out", str(out)]
+    )
     assert done.exit_code == 0, done.output
     content = json.loads(out.read_text(encoding="utf-8"))
     assert len(content["comparisons"][0]["flips"]) == 14
     assert json.loads(as_json(compare(a, b), (str(a), str(b)))) == content
-    done = CliRunner().invoke(app, [str(a), str(b), "--format", "xml"])
+    done = CliRunner().invoke(app, ["compare", str(a), str(b), "--format", "xml"])
     assert isinstance(done.exception, CompareError)

@@ -11,7 +11,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-import typer
 from PIL import Image
 from typer.testing import CliRunner
 
@@ -29,7 +28,7 @@ from tests.report.runs import (
 )
 from video_reasoning.preprocessing.conditions import Condition, condition_indices
 from video_reasoning.preprocessing.sampling import uniform_indices
-from video_reasoning.tasks.cli import report as command
+from video_reasoning.tasks.cli.app import app
 from video_reasoning.tasks.report.build import build
 from video_reasoning.tasks.report.gallery import KINDS, LEAST_PER_TASK, examples
 from video_reasoning.tasks.report.markdown import markdown
@@ -139,10 +138,8 @@ def test_links_lead_somewhere(results: Path) -> None:
 
 
 def test_the_page_is_written_whatever_a_response_holds(results: Path, tmp_path: Path) -> None:
-    app = typer.Typer()
-    command.register(app)
     out = tmp_path / "deep" / "report.html"
-    done = CliRunner().invoke(app, [str(results), "--out", str(out)])
+    done = CliRunner().invoke(app, ["report", str(results), "--out", str(out)])
     assert done.exit_code == 0, done.output
     assert "\x00" not in out.read_text(encoding="utf-8")
 
@@ -234,10 +231,8 @@ def test_two_runs_share_an_example(tmp_path: Path, store: Path) -> None:
 
 
 def test_json_has_every_number_with_task_and_file(results: Path, tmp_path: Path) -> None:
-    app = typer.Typer()
-    command.register(app)
     out = tmp_path / "report.json"
-    done = CliRunner().invoke(app, [str(results), "--out", str(out)])
+    done = CliRunner().invoke(app, ["report", str(results), "--out", str(out)])
     assert done.exit_code == 0, done.output
 
     def refuse(name: str) -> None:
@@ -270,8 +265,6 @@ def test_markdown_escapes_what_comes_from_logs(results: Path) -> None:
 
 @pytest.mark.parametrize("name", ["report.docx", "report.txt"])
 def test_an_unknown_format_is_refused(results: Path, tmp_path: Path, name: str) -> None:
-    app = typer.Typer()
-    command.register(app)
-    done = CliRunner().invoke(app, [str(results), "--out", str(tmp_path / name)])
+    done = CliRunner().invoke(app, ["report", str(results), "--out", str(tmp_path / name)])
     assert isinstance(done.exception, ReportError)
     assert "html, md, json" in str(done.exception)

@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import typer
 import yaml
 from typer.testing import CliRunner
 
@@ -22,7 +21,7 @@ from video_reasoning.tasks.blackswan.annotations import (
     read_annotations,
     write_questions,
 )
-from video_reasoning.tasks.cli import build_questions as command
+from video_reasoning.tasks.cli.app import app
 from video_reasoning.tasks.release.source import Release
 
 DOCS = Path(__file__).parents[2] / "docs" / "build-questions.md"
@@ -368,9 +367,6 @@ def test_the_documented_example_builds_what_the_page_says(tmp_path: Path) -> Non
     (example,) = re.findall(r"```json\n(.*?)```", DOCS.read_text(encoding="utf-8"), re.DOTALL)
     annotations = tmp_path / "annotations.jsonl"
     annotations.write_text(json.dumps(json.loads(example)), encoding="utf-8")
-    app = typer.Typer()
-    app.callback()(lambda: None)
-    command.register(app)
     arguments = ["build-questions", "--annotations", str(annotations), "--out", str(tmp_path / "o")]
     done = CliRunner().invoke(app, arguments)
     assert done.exit_code == 0, done.output

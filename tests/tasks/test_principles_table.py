@@ -12,14 +12,13 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-import typer
 from rich.console import Console
 from typer.testing import CliRunner
 
 from tests.tasks.harness_logs import sample_line, write_run
 from video_reasoning.metrics.principles import paper_value
 from video_reasoning.tasks import store
-from video_reasoning.tasks.cli import principles as command
+from video_reasoning.tasks.cli.app import app
 from video_reasoning.tasks.results import principles
 from video_reasoning.tasks.results.principles import TASK, PrinciplesError, evaluate
 from video_reasoning.tasks.store.picks import Pick, picks_file, write_picks
@@ -208,17 +207,7 @@ def test_other_logs_are_refused(tmp_path: Path) -> None:
         evaluate([tmp_path], level=95)
 
 
-@pytest.fixture
-def app() -> typer.Typer:
-    application = typer.Typer()
-    application.callback()(lambda: None)
-    command.register(application)
-    return application
-
-
-def test_the_command_prints_a_table_or_json(
-    tmp_path: Path, questions: Path, app: typer.Typer
-) -> None:
+def test_the_command_prints_a_table_or_json(tmp_path: Path, questions: Path) -> None:
     results = run(tmp_path, questions)
     shown = CliRunner().invoke(app, ["principles", str(results)])
     assert shown.exit_code == 0, shown.output

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 
 from video_reasoning.tasks.models.base import Query, WeightlessModel, draw
 from video_reasoning.tasks.sample.observer.solvers import claim_holds, describe, solve
@@ -18,6 +18,7 @@ from video_reasoning.tasks.sample.wording import (
     CAUSALVQA_ANSWERS,
     CAUSALVQA_QUESTIONS,
     CLAIMS,
+    REPLIES,
     TVBENCH_ANSWERS,
     TVBENCH_QUESTIONS,
     Phrasebook,
@@ -31,44 +32,11 @@ _TAGGED = re.compile(
 _LISTED = re.compile(r"^\s*\(([A-Z])\)\s*(.+?)\s*$", re.MULTILINE)
 _HYPOTHESIS = re.compile(r"Hypothesis:\s*(.+?)\s*(?:\n|Given the video|$)", re.DOTALL)
 
-_LETTER_FORMS = (
-    "Answer is {letter}.",
-    "The answer is ({letter}) because of what the frames show.",
-    "{letter}",
-    "'{letter}': {text}",
-    "**Option {letter}: {text}**",
-    "({letter}) {text}",
-    "{letter}. {text}",
-    "Looking at the frames one by one, the answer is {letter}.",
-    "{text}",
-)
-_END_FORMS = (
-    "Your Answer Letter: {letter} END",
-    "Your Answer Letter: {letter} END",
-    "Your Answer Letter: ({letter}) END",
-    "The clip shows it clearly.\nYour Answer Letter: {letter} END",
-)
-_YES_FORMS = ("Yes.", "yes", "Yes, that is what the clip shows.", "Answer: yes")
-_NO_FORMS = ("No.", "no", "No, the clip shows something else.", "Answer: no")
-_IDEAS = (
-    "The ball keeps rolling, meets the stack of blocks and makes it topple.",
-    "The ball reaches the edge of the table and drops to the floor.",
-    "Something comes in from the side and takes the ball away.",
-    "The ball slows down before it reaches the blocks, and nothing else happens.",
-    "The ball bounces off the blocks and rolls back.",
-)
-_LINKS = ("", "First, ", "In the clip, ")
-
 
 def options_in(prompt: str) -> dict[str, str]:
-    """Read the options out of a prompt.
+    """Read letter -> option out of a prompt; empty if it has no options.
 
-    Args:
-        prompt: Text with options as a mapping in ``<options>``, as lines ``(A) text``, or in
-            one line ``A. text B. text C. text``.
-
-    Returns:
-        Letter -> text; empty if the prompt has no options.
+    They may be a mapping in ``<options>``, lines ``(A) text``, or a line ``A. text B. text``.
     """
     tagged = _TAGGED.search(prompt)
     if tagged:
@@ -126,16 +94,7 @@ def _choose(prompt: str, options: Mapping[str, str], footage: Footage) -> tuple[
 
 
 def answer(prompt: str, footage: Footage, repeat: int = 0) -> str:
-    """Answer a prompt from what was seen.
-
-    Args:
-        prompt: The prompt's text.
-        footage: What was seen.
-        repeat: Number of the sampled response, 0 for the first.
-
-    Returns:
-        Free text, in one of many wordings.
-    """
+    """Answer a prompt from what was seen, in one of many wordings; `repeat` counts from 0."""
     # One picture says as little as any other if the order of pictures is asked for: the
     # guess then rests on the question alone, and the choice of the picture changes nothing.
     seed = (prompt, "" if footage.still else footage.digest)
@@ -145,14 +104,14 @@ def answer(prompt: str, footage: Footage, repeat: int = 0) -> str:
         verdict = claim_holds(claim.meaning, claim.slots, footage) if claim else None
         if verdict is None:
             verdict = bool(draw(2, "verdict", repeat, *seed))
-        words = _YES_FORMS if verdict else _NO_FORMS
+        words = REPLIES["yes" if verdict else "no"]
         return words[(draw(len(words), "form", *seed) + repeat) % len(words)]
     options = options_in(prompt)
     if not options:
         return _tell(prompt, footage, repeat)
     letters, _ = _choose(prompt, options, footage)
     letter = letters[(draw(len(letters), "letter", *seed) + repeat) % len(letters)]
-    forms: Sequence[str] = _END_FORMS if "Your Answer Letter" in prompt else _LETTER_FORMS
+    forms = REPLIES["end" if "Your Answer Letter" in prompt else "letter"]
     form = forms[(draw(len(forms), "form", *seed) + repeat) % len(forms)]
     return form.format(letter=letter, text=options[letter])
 
@@ -161,15 +120,16 @@ def _tell(prompt: str, footage: Footage, repeat: int) -> str:
     """Answer an open question in a sentence or more."""
     if footage.empty:
         return "I do not see anything in this video." + " Nothing at all." * (repeat > 0)
-    place = draw(len(_IDEAS), "idea", prompt, footage.digest) + repeat
+    ideas, links = REPLIES["ideas"], REPLIES["links"]
+    place = draw(len(ideas), "idea", prompt, footage.digest) + repeat
     claims = describe(footage)
     sentences = [CLAIMS.write(meaning, repeat, **slots) for meaning, slots in claims]
-    link = _LINKS[repeat % len(_LINKS)]
+    link = links[repeat % len(links)]
     if sentences and link:
         sentences[0] = link + sentences[0][0].lower() + sentences[0][1:]
     if len(claims) < 2:
         # Nothing but the beginning is known.
-        sentences.append(_IDEAS[place % len(_IDEAS)])
+        sentences.append(ideas[place % len(ideas)])
     return " ".join(sentences)
 
 

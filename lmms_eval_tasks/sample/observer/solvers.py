@@ -15,8 +15,8 @@ from typing import Any
 
 import numpy as np
 
+from video_reasoning.tasks.sample.drawing import VECTORS
 from video_reasoning.tasks.sample.observer.vision import Blob, Footage
-from video_reasoning.tasks.sample.shared import VECTORS
 from video_reasoning.tasks.sample.tvbench import outline_points
 from video_reasoning.tasks.sample.wording import COLORS, color_in
 
@@ -26,9 +26,10 @@ _MOVED = 12.0  # pixels: less is a thing that stays in place
 
 
 class _Track:
-    """Where the largest patch of a color was, frame by frame."""
+    """Where the largest patch of a color was, frame by frame, and what else is in the last one."""
 
-    def __init__(self, blobs: Sequence[Blob]) -> None:
+    def __init__(self, blobs: Sequence[Blob], beside: Sequence[Blob]) -> None:
+        self.beside = beside
         self.xs = np.array([blob.x for blob in blobs])
         self.ys = np.array([blob.y for blob in blobs])
 
@@ -83,7 +84,10 @@ def _mover(footage: Footage, thing: str, *, anywhere: bool = False) -> _Track | 
     """Find the thing asked about: by its color, else the one that travels furthest."""
     color = color_in(thing)
     heights = (0.0, 240.0) if anywhere else (_TOP, _BOTTOM)
-    tracks = [_Track(_firsts(footage, name, *heights)) for name in ([color] if color else COLORS)]
+    beside = [blob for blob in footage.frames[-1] if blob.color != color]
+    tracks = [
+        _Track(_firsts(footage, name, *heights), beside) for name in ([color] if color else COLORS)
+    ]
     track = max(tracks, key=lambda one: one.reach)
     return track if len(track) >= 4 else None
 
@@ -95,9 +99,9 @@ def _heading(begin: tuple[float, float], end: tuple[float, float]) -> str:
     return "down" if dy > 0 else "up"
 
 
-def _legs(track: _Track | None) -> list[str] | None:
+def _legs(track: _Track) -> list[str] | None:
     """Return the directions of both halves of a movement; None if frames are out of order."""
-    if track is None or not track.in_order():
+    if not track.in_order():
         return None
     if track.reach < _MOVED:
         return []
@@ -106,13 +110,13 @@ def _legs(track: _Track | None) -> list[str] | None:
     return [first] if first == second else [first, second]
 
 
-def _move(footage: Footage, slots: Mapping[str, str]) -> str | None:
-    legs = _legs(_mover(footage, slots["thing"]))
+def _move(track: _Track) -> str | None:
+    legs = _legs(track)
     return None if legs is None else "_".join(legs) or "still"
 
 
-def _trend(footage: Footage, slots: Mapping[str, str]) -> str | None:
-    legs = _legs(_mover(footage, slots["thing"]))
+def _trend(track: _Track) -> str | None:
+    legs = _legs(track)
     return None if legs is None else "trend_" + "_".join(legs) if legs else "still"
 
 
@@ -134,9 +138,8 @@ def _pace(first: float, second: float) -> str:
     return "decelerating" if first > 1.6 * second else "constant"
 
 
-def _speed(footage: Footage, slots: Mapping[str, str]) -> str | None:
-    track = _mover(footage, slots["thing"])
-    if track is None or not track.in_order(turns=0):
+def _speed(track: _Track) -> str | None:
+    if not track.in_order(turns=0):
         return None
     if track.reach < _MOVED:
         return "still"
@@ -144,10 +147,9 @@ def _speed(footage: Footage, slots: Mapping[str, str]) -> str | None:
     return _pace(math.dist(begin, middle), math.dist(middle, end))
 
 
-def _rotation(footage: Footage, slots: Mapping[str, str], turns: int) -> tuple[float, float] | None:
+def _rotation(track: _Track, turns: int) -> tuple[float, float] | None:
     """Return the angles of both halves of a rotation, in radians, clockwise above 0."""
-    track = _mover(footage, slots["thing"])
-    if track is None or len(track) < 5 or track.reach < _MOVED:
+    if len(track) < 5 or track.reach < _MOVED:
         return None
     # The middle of the circle, by least squares.
     system = np.column_stack([track.xs, track.ys, np.ones(len(track))])
@@ -159,20 +161,19 @@ def _rotation(footage: Footage, slots: Mapping[str, str], turns: int) -> tuple[f
     return middle - float(angles[0]), float(angles[-1]) - middle
 
 
-def _spin(footage: Footage, slots: Mapping[str, str]) -> str | None:
-    halves = _rotation(footage, slots, 1)
+def _spin(track: _Track) -> str | None:
+    halves = _rotation(track, 1)
     names = ["cw" if half > 0 else "ccw" for half in halves or ()]
     return "_".join(dict.fromkeys(names)) or None
 
 
-def _spin_speed(footage: Footage, slots: Mapping[str, str]) -> str | None:
-    halves = _rotation(footage, slots, 0)
+def _spin_speed(track: _Track) -> str | None:
+    halves = _rotation(track, 0)
     return _pace(*map(abs, halves)) if halves else None
 
 
-def _outline(footage: Footage, slots: Mapping[str, str]) -> str | None:
-    track = _mover(footage, slots["thing"])
-    if track is None or len(track) < 8:
+def _outline(track: _Track) -> str | None:
+    if len(track) < 8:
         return None
     if min(np.ptp(track.xs), np.ptp(track.ys)) < _MOVED:
         return "no_shape"
@@ -205,9 +206,8 @@ def _sounds(footage: Footage, slots: Mapping[str, str], place: int = 0) -> str |
     return f"{order[place]}_one"
 
 
-def _hops(footage: Footage, slots: Mapping[str, str]) -> str | None:
-    track = _mover(footage, slots["thing"])
-    if track is None or not _smooth(track.xs, 0) or np.ptp(track.xs) < _MOVED:
+def _hops(track: _Track) -> str | None:
+    if not _smooth(track.xs, 0) or np.ptp(track.xs) < _MOVED:
         return None
     if np.ptp(track.ys) < 30:
         return "0"
@@ -270,8 +270,8 @@ def _leftmost(footage: Footage, slots: Mapping[str, str]) -> str | None:
     return f"object:{color}" if color else None
 
 
-def _slide(footage: Footage, slots: Mapping[str, str]) -> str | None:
-    legs = _legs(_mover(footage, slots["thing"], anywhere=True))
+def _slide(track: _Track) -> str | None:
+    legs = _legs(track)
     return None if legs is None else f"slide_{legs[0]}" if legs else "slide_none"
 
 
@@ -280,18 +280,14 @@ def _card(footage: Footage, slots: Mapping[str, str]) -> str | None:
     return f"card:{color}" if color else None
 
 
-def _next(footage: Footage, slots: Mapping[str, str]) -> str | None:
-    track = _mover(footage, slots["thing"], anywhere=True)
-    if track is None or not track.in_order(0) or track.reach < _MOVED:
+def _next(track: _Track) -> str | None:
+    if not track.in_order(0) or track.reach < _MOVED:
         return None
     if abs(track.xs[-1] - track.at(0.75)[0]) < 3:
         return "rest"
     # Whatever is at the end of the table that the ball is heading for.
     side = 1 if track.xs[-1] > track.xs[0] else -1
-    ball = color_in(slots["thing"])
-    met = [
-        blob for blob in footage.frames[-1] if blob.color != ball and side * (blob.x - _CENTER) > 70
-    ]
+    met = [blob for blob in track.beside if side * (blob.x - _CENTER) > 70]
     if not met:
         return "fall_edge"
     return "hit_stack" if met[0].h > met[0].w else "hit_pillow"
@@ -312,9 +308,8 @@ def _pattern(footage: Footage, slots: Mapping[str, str]) -> str | None:
     return f"add:{color}" if color else None
 
 
-def _no_post(footage: Footage, slots: Mapping[str, str]) -> str | None:
-    track = _mover(footage, slots["thing"], anywhere=True)
-    if track is None or not track.in_order():
+def _no_post(track: _Track) -> str | None:
+    if not track.in_order():
         return None
     away = track.xs - track.xs[0]
     furthest = float(away[np.argmax(np.abs(away))])
@@ -323,63 +318,59 @@ def _no_post(footage: Footage, slots: Mapping[str, str]) -> str | None:
     return "off_right" if furthest > 0 else "off_left"
 
 
-def _push_on(footage: Footage, slots: Mapping[str, str]) -> str | None:
-    track = _mover(footage, slots["thing"], anywhere=True)
+def _push_on(track: _Track) -> str | None:
     legs = _legs(track)
-    if not legs or track is None:
+    if not legs:
         return None
     dx, dy = VECTORS[legs[0]]
-    ball = color_in(slots["thing"])
     met = []
-    for blob in footage.frames[-1]:
+    for blob in track.beside:
         along = dx * (blob.x - track.xs[-1]) + dy * (blob.y - track.ys[-1])
         across = abs(dy * (blob.x - track.xs[-1])) + abs(dx * (blob.y - track.ys[-1]))
-        if blob.color != ball and along > 0 and across < 25:
+        if along > 0 and across < 25:
             met.append((along, blob.color))
     return f"touch:{min(met)[1]}" if met else "touch_none"
 
 
 _Solver = Callable[[Footage, Mapping[str, str]], "str | None"]
 
+
+def _named(*solvers: Any) -> dict[str, Any]:
+    return {solver.__name__[1:]: solver for solver in solvers}
+
+
 # What any frame may settle, and what needs frames in order: each by the function of its name.
-_STATIC = {
-    solver.__name__[1:]: solver
-    for solver in (
-        *(_color_of, _blocks_color, _count_of, _side_of, _shape_of, _flash, _dots),
-        *(_leftmost, _card, _pattern),
-    )
-}
+_STATIC: dict[str, _Solver] = _named(
+    *(_color_of, _blocks_color, _count_of, _side_of, _shape_of, _flash, _dots),
+    *(_leftmost, _card, _pattern),
+)
 _TEMPORAL: dict[str, _Solver] = {
     "first_sound": _sounds,
     "last_sound": partial(_sounds, place=-1),
-    **{
-        solver.__name__[1:]: solver
-        for solver in (
-            *(_move, _trend, _camera, _speed, _spin, _spin_speed, _outline, _hops),
-            *(_slide, _next, _undo, _no_post, _push_on),
-        )
-    },
+    **_named(_camera, _undo),
 }
+# What needs the path of one thing alone, in the middle of the picture or anywhere in it.
+_OF_TRACK = _named(_move, _trend, _speed, _spin, _spin_speed, _outline, _hops)
+_ANYWHERE = _named(_slide, _next, _no_post, _push_on)
 
 
 def solve(kind: str, slots: Mapping[str, str], footage: Footage) -> str | None:
-    """Answer a question by looking.
+    """Return the key of a question's answer by looking, or None if the footage does not settle it.
 
-    Args:
-        kind: Kind of question, an entry of the sample's books of questions.
-        slots: What the question names.
-        footage: What was seen.
-
-    Returns:
-        Key of the answer, or None if the footage does not settle it.
+    The kind is an entry of the sample's books of questions; the slots are what the question names.
     """
     if footage.empty:
         return None
     if kind in _STATIC:
         return _STATIC[kind](footage, slots)
-    if kind in _TEMPORAL and not footage.still:
+    if footage.still:
+        return None
+    if kind in _TEMPORAL:
         return _TEMPORAL[kind](footage, slots)
-    return None
+    solver = _OF_TRACK.get(kind) or _ANYWHERE.get(kind)
+    track = _mover(footage, slots["thing"], anywhere=kind in _ANYWHERE) if solver else None
+    answer: str | None = solver(track) if solver and track else None
+    return answer
 
 
 class _Scene:
@@ -436,16 +427,7 @@ class _Scene:
 
 
 def claim_holds(meaning: str, slots: Mapping[str, str], footage: Footage) -> bool | None:
-    """Judge a statement about a BlackSwan clip.
-
-    Args:
-        meaning: Entry of the sample's book of claims.
-        slots: The colors that the statement names.
-        footage: What was seen.
-
-    Returns:
-        Whether it holds, or None if the footage does not settle it.
-    """
+    """Tell whether a claim holds about a BlackSwan clip; None if the footage does not settle it."""
     if footage.empty:
         return None
     scene = _Scene(footage)
@@ -467,14 +449,7 @@ def claim_holds(meaning: str, slots: Mapping[str, str], footage: Footage) -> boo
 
 
 def describe(footage: Footage) -> list[tuple[str, dict[str, str]]]:
-    """Say what can be seen in a BlackSwan clip.
-
-    Args:
-        footage: What was seen.
-
-    Returns:
-        Claims that hold, with their slots, in the order of the events.
-    """
+    """Return the claims that hold about a BlackSwan clip, with slots, in the order of events."""
     scene = _Scene(footage)
     claims: list[tuple[str, dict[str, str]]] = []
     stack = scene.stack()

@@ -27,16 +27,9 @@ _BLACK = 20.0  # mean gray level below which a frame is blacked out
 
 @dataclass(frozen=True)
 class Blob:
-    """A connected patch of one color.
+    """A connected patch of one color: center and size of its bounding box, and area, in pixels.
 
-    Attributes:
-        color: Color word.
-        x: Center of the bounding box, in pixels from the left.
-        y: Center of the bounding box, in pixels from the top.
-        w: Width of the bounding box in pixels.
-        h: Height of the bounding box in pixels.
-        area: Number of pixels.
-        fill: Area of the convex hull relative to the bounding box, 0 to 1.
+    ``fill`` is the area of the convex hull relative to the bounding box, 0 to 1.
     """
 
     color: str
@@ -148,14 +141,10 @@ def _one(visual: Any) -> Footage:
 
 
 def observe(visuals: Sequence[Any]) -> Footage:
-    """Look at everything that a request shows, in its order.
+    """Look at all that a request shows, in its order; what cannot be read is left out.
 
-    Args:
-        visuals: Paths of videos or of images, or PIL images. Between two videos, something
-            is missing: that counts as a black frame.
-
-    Returns:
-        What was seen; empty if nothing could be read.
+    Videos and images are given as paths, images also as PIL images. Between two videos, something
+    is missing: that counts as a black frame.
     """
     parts: list[Footage] = []
     for visual in visuals:
