@@ -24,7 +24,7 @@ from video_reasoning.preprocessing.conditions import Condition
 from video_reasoning.preprocessing.files import make_once
 from video_reasoning.preprocessing.pictures import black_frame
 from video_reasoning.preprocessing.video import VideoError, check
-from video_reasoning.tasks import store
+from video_reasoning.tasks import sight, store
 
 PLACEHOLDER_FRAMES = 64
 """Frames of the placeholder clip: some samplers fail on a clip of fewer frames than they ask for,
@@ -77,6 +77,7 @@ def _known_problem(benchmark: str, document: Mapping[str, Any]) -> str | None:
     return str(document.get("problem") or "") or _OUTCOMES.get(key)
 
 
+@sight.asked
 def show(
     benchmark: str,
     document: Mapping[str, Any],
