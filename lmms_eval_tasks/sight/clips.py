@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +14,10 @@ GRID = 4
 """Parts of a picture, across and down, whose brightness is kept."""
 SAME = 2.0
 """Levels of 255 that separate a picture's parts from those of the same picture made smaller."""
+SMALL = 64
+"""Pixels across and down of the pictures whose difference is looked at."""
+CLEAR = 4
+"""Levels of 255 by which a pixel of two small pictures differs if a model can tell them apart."""
 
 
 def cells(picture: Any) -> tuple[float, ...]:
@@ -33,23 +38,43 @@ def cells(picture: Any) -> tuple[float, ...]:
     return tuple(means.transpose(2, 0, 1).ravel().tolist())
 
 
-def cells_of(path: Path) -> list[tuple[float, ...]] | None:
-    """Return the cells of each frame of a clip, in order; None if it cannot be read."""
+@dataclass(frozen=True)
+class Clip:
+    """What is compared.
+
+    Attributes:
+        cells: See :func:`cells`, of each frame in order.
+        small: Each frame made small; shape (64, 64, 3), 0..255.
+    """
+
+    cells: Sequence[tuple[float, ...]]
+    small: Sequence[Any]
+
+
+def read_clip(path: Path) -> Clip | None:
+    """Read the frames of a clip; None if it cannot be read."""
     try:
         with open_video(path) as (container, stream):
-            return [cells(frame.to_ndarray(format="rgb24")) for frame in container.decode(stream)]
+            pictures = [
+                (
+                    cells(frame.to_ndarray(format="rgb24")),
+                    frame.reformat(SMALL, SMALL, "rgb24", interpolation="AREA").to_ndarray(),
+                )
+                for frame in container.decode(stream)
+            ]
     except (VideoError, OSError):
         return None
+    return Clip(*zip(*pictures, strict=True)) if pictures else None
 
 
-def frames_shown(clip: Sequence[tuple[float, ...]], shown: int, seen: int) -> int:
+def frames_shown(clip: Clip, shown: int, seen: int) -> int:
     """Return how many different frames a condition's clip shows.
 
     Frames of a still video are the same, and two frames that hardly differ may become the same
     when a model's processor makes them smaller; they count once if the model got them once.
 
     Args:
-        clip: Cells of its frames.
+        clip: The condition's clip.
         shown: Frames that the condition shows.
         seen: Different frames that the model got.
     """
@@ -58,8 +83,8 @@ def frames_shown(clip: Sequence[tuple[float, ...]], shown: int, seen: int) -> in
     import numpy as np
 
     kept: list[Any] = []
-    for frame in np.asarray(clip):
-        if all(np.abs(frame - other).max() > SAME / 4 for other in kept):
+    for frame in np.asarray(clip.small, dtype=np.int16):
+        if all(np.abs(frame - other).max() > CLEAR for other in kept):
             kept.append(frame)
     return min(shown, max(seen, len(kept)))
 

@@ -11,7 +11,8 @@ import hashlib
 import io
 import sys
 from collections.abc import Mapping, Sequence
-from functools import wraps
+from functools import cache, wraps
+from importlib import import_module
 from typing import Any
 
 from video_reasoning.tasks.sight.clips import cells
@@ -27,10 +28,8 @@ from video_reasoning.tasks.sight.seen import (
 
 def install() -> None:
     """Watch every client that is loaded. Costs nothing once it is done."""
-    completions = sys.modules.get("openai.resources.chat.completions.completions")
-    if completions is not None:
-        for name in ("Completions", "AsyncCompletions"):
-            replace_once(getattr(completions, name), "create", _create)
+    if "openai" in sys.modules:
+        _watch_openai()
     vllm = sys.modules.get("vllm")
     if hasattr(vllm, "LLM"):
         replace_once(vllm.LLM, "chat", _chat)
@@ -38,6 +37,14 @@ def install() -> None:
     if protocol is not None:
         for name in ("to_openai_messages", "to_qwen3_vl_openai_messages"):
             _tag_results(protocol.ChatMessages, name)
+
+
+@cache
+def _watch_openai() -> None:
+    # The client imports it when it is first used, which is too late for the first question.
+    completions = import_module("openai.resources.chat.completions.completions")
+    for name in ("Completions", "AsyncCompletions"):
+        replace_once(getattr(completions, name), "create", _create)
 
 
 def _tag_results(messages: Any, name: str) -> None:

@@ -23,7 +23,7 @@ SCANS = 3
 _PIXELS = ("pixel_values", "pixel_values_videos", "pixel_values_images", "images", "video_values")
 _TILED_PICTURES = frozenset({"llava_next", "llava_next_video", "llava_onevision"})
 _TILED_ROWS = frozenset({"internvl"})
-_HARMLESS = ("attention_mask", "input_features", "audio", "position", "cache", "sizes", "embeds")
+_HARMLESS = ("attention_mask", "input_features", "audio", "position", "cache", "sizes")
 
 
 class _State:

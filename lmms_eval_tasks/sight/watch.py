@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any, ParamSpec, TypeVar
 
 from video_reasoning.tasks.sight import requests, tower
-from video_reasoning.tasks.sight.clips import cells_of, frames_shown, in_order
+from video_reasoning.tasks.sight.clips import frames_shown, in_order, read_clip
 from video_reasoning.tasks.sight.seen import LEDGER, Key, Question, Span, guarded, warn
 
 VARIABLE = "VIDEO_REASONING_SIGHT"
@@ -118,8 +118,8 @@ def _sight_of_span(span: Span, document: Mapping[str, Any]) -> Sight:
     seen = len({picture.digest for picture in span.pictures})
     shown, ordered = question.shown, None
     if shown and len(question.paths) == 1 and (seen < shown or (span.detailed and shown > 1)):
-        clip = cells_of(Path(question.paths[0]))
+        clip = read_clip(Path(question.paths[0]))
         if clip is not None:
             shown = frames_shown(clip, shown, seen)
-            ordered = in_order(span.pictures, clip) if span.detailed else None
+            ordered = in_order(span.pictures, clip.cells) if span.detailed else None
     return Sight(shown, seen, ordered)
