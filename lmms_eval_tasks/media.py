@@ -27,7 +27,7 @@ from video_reasoning.preprocessing.lossless import Bank
 from video_reasoning.preprocessing.pictures import black_frame
 from video_reasoning.preprocessing.sampling import uniform_indices
 from video_reasoning.preprocessing.video import VideoError, check
-from video_reasoning.tasks import store
+from video_reasoning.tasks import sight, store
 from video_reasoning.tasks.models import quirks
 
 PLACEHOLDER_FRAMES = 64
@@ -84,6 +84,7 @@ def _known_problem(benchmark: str, document: Mapping[str, Any]) -> str | None:
     return str(document.get("problem") or "") or _OUTCOMES.get(key)
 
 
+@sight.asked
 def show(
     benchmark: str,
     document: Mapping[str, Any],

@@ -28,14 +28,19 @@ from loguru import logger
 
 from video_reasoning.metrics.accuracy import mean, weighted_mean
 from video_reasoning.metrics.answers import Answer, parse_choice, parse_yes_no
-from video_reasoning.tasks import media, store
+from video_reasoning.tasks import media, sight, store
 from video_reasoning.tasks.errors import StoreError
 from video_reasoning.tasks.llm import extractor
 
 Status = Literal["answered", "unparsed", "missing", "withheld"]
 Document = Mapping[str, Any]
 
-LOGGED = frozenset({"id", "status", "choice", "rule", "score", "problem", "prompt", "frames_as"})
+LOGGED = frozenset(
+    {
+        *("id", "status", "choice", "rule", "score", "problem", "prompt"),
+        *("frames_shown", "frames_in_order", "frames_as"),
+    }
+)
 """Keys of ``process_results`` that only go to the sample log."""
 
 
@@ -252,8 +257,12 @@ def common_metrics(benchmark: str, document: Document, judged: Mapping[str, Any]
 
 
 def counted(benchmark: str, document: Document, missing: bool) -> dict[str, Any]:
-    """Return an item for each of :data:`COUNTS`."""
+    """Return an item for each of :data:`COUNTS`, and what else is known of the frames."""
+    seen = sight.Sight() if missing else sight.sight_of(benchmark, document)
     return {
+        "frames_seen": seen.seen,
+        "frames_shown": seen.shown,
+        "frames_in_order": seen.ordered,
         "missing_items": {"missing": missing},
         "skipped_rows": {
             "benchmark": benchmark,
@@ -317,6 +326,17 @@ def accuracy(items: Iterable[Mapping[str, Any]]) -> float | None:
 def unparsed_rate(items: Iterable[float | None]) -> float | None:
     """Share of responses that name no option, 0..1, over the items that were asked."""
     return defined(mean(items))
+
+
+def frames_seen(items: Sequence[float | None]) -> float | None:
+    """Mean number of different frames that reached the model, over the items where it is known.
+
+    The log has the fewest, too: a mean hides a single question whose frames were lost.
+    """
+    known = [item for item in items if item is not None]
+    if known:
+        logger.info(f"frames_seen: {min(known):g} at least, over {len(known):,} items.")
+    return defined(mean(known))
 
 
 def missing_items(items: Iterable[Mapping[str, bool]]) -> int:
@@ -383,6 +403,7 @@ def weighted(
 
 
 COUNTS = (
+    metric("frames_seen", frames_seen),
     metric("missing_items", missing_items, higher_is_better=False),
     metric("skipped_rows", skipped_rows, higher_is_better=False),
 )

@@ -73,6 +73,9 @@ class Item:
         response: What the model wrote; long responses without their middle.
         condition: The frames shown, such as "ordered16"; empty if the task has one way only.
         groups: Breakdown -> value, such as "difficulty" -> "hard".
+        shown: Different frames that the condition shows; None if that is not known.
+        seen: Different frames that reached the model; None if that is not known.
+        ordered: Whether they came in the clip's order; None if that was not checked.
         short: Whether the video has fewer frames than were to be shown.
         values: Generation metric -> value of this question.
         prompt: A digest of the text that was sent.
@@ -99,6 +102,9 @@ class Item:
     prompt: str
     responses: tuple[str, ...] | None
     references: tuple[str, ...]
+    shown: int | None = None
+    seen: int | None = None
+    ordered: bool | None = None
 
     @property
     def n_options(self) -> int | None:
@@ -279,6 +285,7 @@ def _item(sample: Sample, question: Mapping[str, Any], scores: Mapping[str, Any]
     stated = sample.status or ("missing" if missing or _lacks_video(sample) else "answered")
     texts = _mapping(sample.values.get("clip_score"))
     prompt = sample.prompt.encode("utf-8", "surrogatepass")
+    ordered = sample.values.get("frames_in_order")
     return Item(
         line=sample.line,
         id=sample.id or f"line {sample.line}",
@@ -298,6 +305,9 @@ def _item(sample: Sample, question: Mapping[str, Any], scores: Mapping[str, Any]
         prompt=hashlib.sha256(prompt).hexdigest()[:16],
         responses=_texts(texts.get("responses")) if "references" in texts else None,
         references=_texts(texts.get("references")),
+        shown=_count(sample.values.get("frames_shown")),
+        seen=_count(sample.values.get("frames_seen")),
+        ordered=ordered if isinstance(ordered, bool) else None,
     )
 
 
@@ -316,6 +326,10 @@ def _lacks_video(sample: Sample) -> bool:
 
 def _is_number(value: object) -> TypeGuard[float]:
     return isinstance(value, (int, float)) and not isinstance(value, bool)
+
+
+def _count(value: object) -> int | None:
+    return int(value) if _is_number(value) else None
 
 
 def _values(sample: Sample, scores: Mapping[str, Any]) -> dict[str, float]:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Hashable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -33,6 +33,7 @@ from video_reasoning.tasks.llm import extractor
 from video_reasoning.tasks.results.items import Item, TaskLog, read_task
 from video_reasoning.tasks.results.logs import Run, find_runs
 from video_reasoning.tasks.results.signature import signature
+from video_reasoning.tasks.sight import Sight
 from video_reasoning.tasks.store.picks import PicksError, read_installed
 from video_reasoning.tasks.tvbench.principles import PRINCIPLES
 
@@ -209,9 +210,20 @@ def evaluate_items(items: Sequence[Item], name: str = ALL, level: float = 0.95) 
     }
     point = evaluate_principles(given)
     found = principles_intervals(given, videos, level=level)
+    lost = {condition: why for condition, part in of_condition.items() if (why := _lost(part))}
+    spoiled = {
+        ratio: "; ".join(lost[each] for each in conditions if each in lost)
+        for ratio, roles in GAINS.items()
+        if set(conditions := [CONDITIONS[role] for role in roles]) & set(lost)
+    }
     measures = {
         **{f"acc_{condition}": found.accuracies[condition] for condition in given},
-        **{ratio: getattr(found, ratio) for ratio in GAINS},
+        **{
+            ratio: _without_value(getattr(found, ratio))
+            if ratio in spoiled
+            else getattr(found, ratio)
+            for ratio in GAINS
+        },
     }
 
     def count(status: str) -> dict[str, int]:
@@ -221,7 +233,7 @@ def evaluate_items(items: Sequence[Item], name: str = ALL, level: float = 0.95) 
         name=name,
         measures=measures,
         undefined={
-            measure: _why_undefined(measure, estimate, given)
+            measure: spoiled.get(measure) or _why_undefined(measure, estimate, given)
             for measure, estimate in measures.items()
             if math.isnan(estimate.value)
         },
@@ -231,6 +243,21 @@ def evaluate_items(items: Sequence[Item], name: str = ALL, level: float = 0.95) 
         unparsed=count("unparsed"),
         missing=count("missing"),
     )
+
+
+def _lost(items: Sequence[Item]) -> str:
+    """Say if a model did not get the frames of a condition; empty if it did or nobody knows."""
+    wrong = [item for item in items if Sight(item.shown, item.seen, item.ordered).differs]
+    if not wrong:
+        return ""
+    counts = [item.seen for item in wrong if item.seen is not None and item.seen != item.shown]
+    fewest = f", {min(counts)} at least" if counts else " in another order"
+    shown = max((item.shown or 0) for item in wrong)
+    return f"{wrong[0].condition}: {len(wrong):,} items did not show their {shown} frames{fewest}"
+
+
+def _without_value(estimate: Estimate) -> Estimate:
+    return replace(estimate, value=math.nan, low=math.nan, high=math.nan)
 
 
 def _why_undefined(measure: str, estimate: Estimate, given: Mapping[str, object]) -> str:

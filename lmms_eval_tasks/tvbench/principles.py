@@ -8,12 +8,20 @@ made from one decode of the video. The ordered run serves kappa and tau: nothing
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from typing import Any
 
-from video_reasoning.metrics.principles import Principles, evaluate_principles
+from loguru import logger
+
+from video_reasoning.metrics.principles import (
+    CONDITIONS,
+    GAINS,
+    Principles,
+    evaluate_principles,
+)
 from video_reasoning.preprocessing.conditions import Condition
-from video_reasoning.tasks import media, scoring
+from video_reasoning.tasks import media, scoring, sight
 from video_reasoning.tasks.store.picks import read_picks
 from video_reasoning.tasks.tvbench import tasks
 
@@ -91,7 +99,9 @@ def _judged(
     doc: Mapping[str, Any], results: Sequence[Any]
 ) -> tuple[dict[str, Any], dict[str, Any]]:
     common, item = tasks.judged_metrics(doc, results)
-    return common, {**item, "condition": str(doc["condition"])}
+    seen = sight.Sight(*(common[f"frames_{name}"] for name in ("shown", "seen", "in_order")))
+    lost = {"other_frames": True} if seen.differs else {}
+    return common, {**item, "condition": str(doc["condition"]), **lost}
 
 
 def _number(read: Callable[[Principles], float]) -> Callable[..., float | None]:
@@ -107,15 +117,32 @@ def _number(read: Callable[[Principles], float]) -> Callable[..., float | None]:
     return aggregation
 
 
+def _ratio(name: str) -> Callable[..., float | None]:
+    """Return an aggregation of a ratio: none if a condition did not reach the model as shown."""
+    number = _number(lambda found: float(getattr(found, name).value))
+
+    def aggregation(items: Sequence[Mapping[str, Any]]) -> float | None:
+        wrong = Counter(item["condition"] for item in items if item.get("other_frames"))
+        lost = [CONDITIONS[role] for role in GAINS[name] if wrong[CONDITIONS[role]]]
+        if lost:
+            listed = " and ".join(
+                f"{wrong[condition]:,} items of {condition}" for condition in lost
+            )
+            logger.warning(
+                f"{name} is N/A: in {listed} the model did not get the frames that were shown; "
+                "see frames_seen and frames_shown in the sample log."
+            )
+        return None if lost else number(items)
+
+    return aggregation
+
+
 def _accuracy(condition: str) -> Callable[..., float | None]:
     return _number(lambda found: found.accuracies.get(condition, math.nan))
 
 
 _PRINCIPLES_NUMBERS: Mapping[str, tuple[Callable[..., float | None], bool]] = {
-    "kappa_random": (_number(lambda found: found.kappa_random.value), True),
-    "kappa_handpicked": (_number(lambda found: found.kappa_handpicked.value), True),
-    "tau": (_number(lambda found: found.tau.value), True),
-    "rho": (_number(lambda found: found.rho.value), False),
+    **{name: (_ratio(name), name != "rho") for name in GAINS},
     **{f"acc_{name}": (_accuracy(name), True) for name in PRINCIPLES},
     "questions_all": (_number(lambda found: float(found.n)), True),
     "questions_picked": (_number(lambda found: float(found.n_picked)), True),

@@ -1,0 +1,126 @@
+"""What leaves in a request: the images in the messages of an API's client or of vLLM.
+
+Private to other packages and used here only: ``create`` of the openai package's chat
+completions, ``LLM.chat`` of vllm, and the harness's ``ChatMessages.to_openai_messages``.
+"""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import io
+import sys
+from collections.abc import Mapping, Sequence
+from functools import cache, wraps
+from importlib import import_module
+from typing import Any
+
+from video_reasoning.tasks.sight.clips import cells
+from video_reasoning.tasks.sight.seen import (
+    LEDGER,
+    Picture,
+    guarded,
+    mapping,
+    replace_once,
+    warn,
+)
+
+
+def install() -> None:
+    """Watch every client that is loaded. Costs nothing once it is done."""
+    if "openai" in sys.modules:
+        _watch_openai()
+    vllm = sys.modules.get("vllm")
+    if hasattr(vllm, "LLM"):
+        replace_once(vllm.LLM, "chat", _chat)
+    protocol = sys.modules.get("lmms_eval.protocol")
+    if protocol is not None:
+        for name in ("to_openai_messages", "to_qwen3_vl_openai_messages"):
+            _tag_results(protocol.ChatMessages, name)
+
+
+@cache
+def _watch_openai() -> None:
+    # The client imports it when it is first used, which is too late for the first question.
+    completions = import_module("openai.resources.chat.completions.completions")
+    for name in ("Completions", "AsyncCompletions"):
+        replace_once(getattr(completions, name), "create", _create)
+
+
+def _tag_results(messages: Any, name: str) -> None:
+    """Let the harness's conversion remember whose messages it made."""
+    original = getattr(messages, name, None)
+    if original is None:
+        warn(
+            f"frames_seen: the installed lmms-eval has no ChatMessages.{name}; concurrent "
+            "requests are not counted."
+        )
+        return
+    if getattr(original, "sight", False):
+        return
+
+    @wraps(original)
+    def watched(self: Any, *args: Any, **kwargs: Any) -> Any:
+        converted = original(self, *args, **kwargs)
+        _tag(self, converted)
+        return converted
+
+    watched.sight = True  # type: ignore[attr-defined]
+    setattr(messages, name, watched)
+
+
+@guarded
+def _tag(given: Any, converted: Sequence[Mapping[str, Any]]) -> None:
+    videos = [url for url in given.extract_media()[1] if isinstance(url, str)]
+    LEDGER.tag([message["content"] for message in converted], videos)
+
+
+@guarded
+def _create(client: Any, *args: Any, **kwargs: Any) -> None:
+    del client, args
+    _sent(kwargs.get("messages") or ())
+
+
+@guarded
+def _chat(engine: Any, *args: Any, **kwargs: Any) -> None:
+    del engine
+    given = kwargs.get("messages", args[0] if args else ())
+    conversations = [given] if given and isinstance(given[0], Mapping) else given
+    for conversation in conversations:
+        _sent(conversation)
+
+
+def _sent(messages: Sequence[Mapping[str, Any]]) -> None:
+    contents = [message.get("content") for message in messages]
+    span = LEDGER.sent(contents)
+    if span is not None:
+        span.observe(_pictures(contents, span.detailed), "request")
+
+
+def _pictures(contents: Sequence[Any], detailed: bool) -> list[Picture] | None:
+    """Return the images of a request; None if it has a video, which the server samples."""
+    found = []
+    for content in contents:
+        for part in content if isinstance(content, Sequence) and content else ():
+            kind = str(mapping(part).get("type") or "text")
+            if "text" in kind or "audio" in kind:
+                continue
+            if kind != "image_url":
+                return None
+            link = part["image_url"]
+            link = str(mapping(link).get("url", link))
+            digest = hashlib.blake2b(link.encode(), digest_size=8).digest()
+            cells = _cells(link) if detailed else ()
+            found.append(Picture(int.from_bytes(digest, "little"), cells))
+    return found
+
+
+def _cells(link: str) -> tuple[float, ...]:
+    """Return the mean of each color in 4x4 parts of an image; empty if it is not in the link."""
+    import numpy as np
+    from PIL import Image
+
+    if not link.startswith("data:"):
+        return ()
+    picture = Image.open(io.BytesIO(base64.b64decode(link.partition(",")[2]))).convert("RGB")
+    return cells(np.asarray(picture))

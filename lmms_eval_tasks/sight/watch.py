@@ -1,0 +1,125 @@
+"""From the tasks' questions to what a model saw of them."""
+
+from __future__ import annotations
+
+import inspect
+import os
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import wraps
+from pathlib import Path
+from typing import Any, ParamSpec, TypeVar
+
+from video_reasoning.tasks.sight import requests, tower
+from video_reasoning.tasks.sight.clips import frames_shown, in_order, read_clip
+from video_reasoning.tasks.sight.seen import LEDGER, Key, Question, Span, guarded, warn
+
+VARIABLE = "VIDEO_REASONING_SIGHT"
+"""Environment variable; ``off`` counts nothing."""
+
+P = ParamSpec("P")
+T = TypeVar("T")
+
+
+@dataclass(frozen=True)
+class Sight:
+    """What a model saw of a question.
+
+    Attributes:
+        shown: Different frames that the condition shows; None for a video as it is, whose
+            frames the model chooses, and if nothing is known.
+        seen: Different frames that reached the model; None if that cannot be told.
+        ordered: Whether they came in the clip's order; None if that was not checked.
+    """
+
+    shown: int | None = None
+    seen: int | None = None
+    ordered: bool | None = None
+
+    @property
+    def differs(self) -> bool:
+        """Whether the model is known to have seen something else than what was shown."""
+        known = self.shown is not None and self.seen is not None
+        return (known and self.shown != self.seen) or self.ordered is False
+
+
+def asked(show: Callable[P, T]) -> Callable[P, T]:
+    """Note every question that a function hands a video over for.
+
+    Args:
+        show: A function of ``benchmark``, ``document`` and ``condition`` that returns the paths
+            of what it shows.
+    """
+    signature = inspect.signature(show)
+
+    @wraps(show)
+    def watched(*args: P.args, **kwargs: P.kwargs) -> T:
+        visuals = show(*args, **kwargs)
+        if os.environ.get(VARIABLE, "").lower() != "off":
+            given = signature.bind(*args, **kwargs).arguments
+            _note(given["benchmark"], given["document"], given.get("condition"), visuals)
+        return visuals
+
+    return watched
+
+
+@guarded
+def _note(benchmark: str, document: Mapping[str, Any], condition: Any, visuals: Any) -> None:
+    requests.install()
+    tower.install()
+    shown = None if condition is None else condition.m
+    paths = tuple(str(each) for each in visuals if isinstance(each, (str, Path)))
+    LEDGER.asked(Question(_key(benchmark, document), shown, paths))
+
+
+def _key(benchmark: str, document: Mapping[str, Any]) -> Key:
+    names = ("split", "condition", "id")
+    split, condition, id_ = (str(document.get(name) or "") for name in names)
+    return benchmark, split, condition, id_
+
+
+def sight_of(benchmark: str, document: Mapping[str, Any]) -> Sight:
+    """Return what the model saw of a document, for ``process_results``. Never raises."""
+    found = _sight(benchmark, document) or Sight()
+    if found.differs:
+        warn(
+            "frames_seen: the model did not get the frames that were shown; the first such item "
+            f"is {benchmark} {document.get('id')} {document.get('condition') or ''} "
+            f"(shown {found.shown}, seen {found.seen}, in order: {found.ordered}). Each item's "
+            "line of the sample log has its own numbers."
+        )
+    return found
+
+
+@guarded
+def _sight(benchmark: str, document: Mapping[str, Any]) -> Sight:
+    spans = LEDGER.spans(_key(benchmark, document))
+    if not spans:
+        return Sight()
+    each = {_sight_of_span(span, document) for span in spans}
+    if len(each) == 1:
+        return each.pop()
+    # Asked several times: known only if each time is, and all agree.
+    shown = {one.shown for one in each}
+    seen = {one.seen for one in each}
+    order = {one.ordered for one in each}
+    return Sight(
+        shown.pop() if len(shown) == 1 else None,
+        seen.pop() if len(seen) == 1 else None,
+        False if False in order else True if True in order else None,
+    )
+
+
+def _sight_of_span(span: Span, document: Mapping[str, Any]) -> Sight:
+    key = _key("", document)[1:]
+    (question,) = (each for each in span.questions if each.key[1:] == key)
+    if not span.told:
+        return Sight(question.shown)
+    seen = len({picture.digest for picture in span.pictures})
+    shown, ordered = question.shown, None
+    if shown and len(question.paths) == 1 and (seen < shown or (span.detailed and shown > 1)):
+        clip = read_clip(Path(question.paths[0]))
+        if clip is not None:
+            shown = frames_shown(clip, shown, seen)
+            ordered = in_order(span.pictures, clip.cells) if span.detailed else None
+    return Sight(shown, seen, ordered)

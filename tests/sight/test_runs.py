@@ -1,0 +1,130 @@
+"""`frames_seen` of whole runs: what is shown, what is broken, and what a server receives."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.harness.conftest import Run, forked, run_harness
+from tests.sight.server import serving
+
+pytestmark = [pytest.mark.harness, pytest.mark.xdist_group("sight")]
+
+PRINCIPLES = "tvbench_tomato_principles"
+BLIND = "tvbench_tomato_direction_blind"
+SHOWN = {"ordered16": 16, "shuffled16": 16, "random1": 1}
+
+
+@pytest.fixture(scope="module")
+def tiny(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    from tests.harness.tiny_qwen import write
+
+    return write(tmp_path_factory.mktemp("sight") / "tiny-qwen")
+
+
+def qwen(model: Path, limit: int, tasks: str = PRINCIPLES) -> tuple[str, ...]:
+    arguments = (
+        f"pretrained={model},device_map=cpu,max_num_frames=16,min_pixels=784,max_pixels=50176,"
+        "attn_implementation=eager"
+    )
+    return (
+        "--model", "qwen2_5_vl", "--model_args", arguments, "--device", "cpu",
+        "--tasks", tasks, "--limit", str(limit), "--gen_kwargs", "max_new_tokens=2",
+    )  # fmt: skip
+
+
+def seen(run: Run, task: str = PRINCIPLES) -> list[tuple[str, Any, Any, Any]]:
+    """Condition, frames shown and seen, and whether in order, of each sample."""
+    return [
+        (
+            sample["tau"]["condition"] if task == PRINCIPLES else "blind",
+            sample["frames_shown"],
+            sample["frames_seen"],
+            sample["frames_in_order"],
+        )
+        for sample in run.samples(task)
+    ]
+
+
+@pytest.fixture
+def harness(tmp_path: Path, sample_store: Path) -> Any:
+    def run(*words: str, **environment: str) -> Run:
+        environment = {"FORCE_QWENVL_VIDEO_READER": "decord", **environment}
+        done = run_harness(tmp_path, *words, home=sample_store, **environment)
+        assert done.returncode == 0, done.output[-3000:]
+        return done
+
+    return run
+
+
+def test_a_right_delivery_is_seen_as_shown(harness: Any, tiny: Path) -> None:
+    run = harness(*qwen(tiny, 6, f"{PRINCIPLES},{BLIND}"))
+    for condition, shown, got, ordered in seen(run):
+        assert shown == got == SHOWN[condition], (condition, shown, got)
+        assert ordered is (True if shown > 1 else None)
+    assert all(each[1:] == (0, 0, None) for each in seen(run, BLIND))
+    assert run.results[PRINCIPLES]["frames_seen"] == 11
+    assert run.results[BLIND]["frames_seen"] == 0
+    assert run.results[PRINCIPLES]["tau"] != "N/A"
+    assert "the model did not get" not in run.output
+
+
+@pytest.mark.parametrize(
+    ("broken", "got", "order"),
+    [("dropped", 15, False), ("swapped", 16, False), ("resampled", 8, None)],
+)
+def test_a_broken_delivery_is_noticed(
+    tiny: Path, sample_store: Path, tmp_path: Path, broken: str, got: int, order: bool | None
+) -> None:
+    variables: Mapping[str, str] = {
+        **{k: v for k, v in os.environ.items() if not k.startswith("PYTEST")},
+        "VIDEO_REASONING_HOME": str(sample_store), "HF_HOME": str(tmp_path / "hf"),
+        "OMP_NUM_THREADS": "1", "FORCE_QWENVL_VIDEO_READER": "decord", "BROKEN": broken,
+    }  # fmt: skip
+    words = [*qwen(tiny, 3), "--output_path", str(tmp_path / "results"), "--log_samples"]
+    code, output = forked("tests.sight.broken", words, tmp_path, variables)
+    run = Run(code, output, tmp_path / "results", sample_store)
+    assert code == 0, output[-3000:]
+    found = {condition: rest for condition, *rest in seen(run)}
+    assert found["ordered16"][:2] == [16, got]
+    assert found["ordered16"][2] is order
+    assert found["random1"][:2] == [1, 1]
+    assert run.results[PRINCIPLES]["kappa_random"] == "N/A"
+    assert "kappa_random is N/A" in output
+
+
+def test_it_can_be_turned_off(harness: Any, tiny: Path) -> None:
+    run = harness(*qwen(tiny, 1), VIDEO_REASONING_SIGHT="off")
+    assert all(each[1:] == (None, None, None) for each in seen(run))
+    assert run.results[PRINCIPLES]["frames_seen"] == "N/A"
+
+
+@pytest.mark.parametrize(
+    ("model", "arguments"),
+    [
+        ("openai", "model_version=m,max_frames_num=16"),
+        ("async_openai", "model=m,nframes=16"),
+        # Without messages a request is only told if no other is under way.
+        ("openai --force_simple", "model_version=m,max_frames_num=16,num_concurrent=1"),
+    ],
+)
+def test_a_servers_requests_are_counted(harness: Any, model: str, arguments: str) -> None:
+    """The server reads which images arrive; the run's own count has to say the same."""
+    task = "tvbench_tomato_direction"
+    with serving() as (address, arrived):
+        run = harness(
+            "--model", *model.split(), "--model_args", f"{arguments},base_url={address},api_key=k",
+            "--tasks", f"{task},{BLIND}", "--limit", "6",
+            OPENAI_API_KEY="k", OPENAI_API_BASE=address,
+        )  # fmt: skip
+    sent = dict(arrived)
+    assert len(sent) == 12
+    for sample in (*run.samples(task), *run.samples(BLIND)):
+        (images,) = (images for text, images in sent.items() if sample["input"] in text)
+        different = len(set(images))
+        assert sample["frames_seen"] == different, (sample["id"], different)
+        assert different <= sample["frames_shown"] <= 16
