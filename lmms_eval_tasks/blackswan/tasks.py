@@ -107,7 +107,7 @@ def process_results(doc: Document, results: Results) -> dict[str, Any]:
     judged = scoring.judge(BENCHMARK, doc, results)
     item = scoring.scored(doc, judged, difficulty=str(doc["difficulty"]))
     return {
-        **scoring.common_metrics(BENCHMARK, doc, judged),
+        **scoring.common_metrics(BENCHMARK, doc, judged, results),
         "accuracy": item,
         **scoring.belonging(item, {name: doc["difficulty"] == name for name in DIFFICULTIES}),
         "withheld_items": {"withheld": not doc["answer"]},
@@ -161,7 +161,7 @@ def _captioned_metrics(kind: str) -> list[dict[str, Any]]:
 
 
 _GENERATED = ("clip_score", "llm_match", "bleu", "rouge_l")
-_COUNTS = ("missing_items", "skipped_rows", "withheld_items")
+_COUNTS = ("missing_items", "failed_items", "skipped_rows", "withheld_items")
 
 __getattr__ = scoring.attributes(
     __name__,

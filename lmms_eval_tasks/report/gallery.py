@@ -26,7 +26,7 @@ from video_reasoning.tasks.results.signature import condition_of
 KINDS = ("right", "wrong", "unparsed", "missing")
 """What an example shows; also the order in which they are shown."""
 
-_ORDER = (*KINDS, "withheld", "generated")
+_ORDER = (*KINDS, "failed", "withheld", "generated")
 
 MOST_ON_PAGE = 72
 """Examples in a whole report, whatever the number of tasks."""
@@ -56,7 +56,7 @@ class Verdict:
 
     Attributes:
         run: Which run.
-        kind: One of :data:`KINDS`, or "withheld" or "generated".
+        kind: One of :data:`KINDS`, or "failed", "withheld" or "generated".
         item: The logged line.
     """
 
@@ -139,7 +139,7 @@ def examples(logs: Sequence[TaskLog], n_tasks: int, most: int) -> list[Example]:
 
 
 def _kind(log: TaskLog, item: Item) -> str:
-    if item.status in ("missing", "unparsed"):
+    if item.status in ("missing", "failed", "unparsed"):
         return item.status
     if log.generated:
         return "generated"
