@@ -2,8 +2,8 @@
 
 It adds our task folder to ``--include_path`` (the user's own comes first), checks before anything
 heavy is imported that the data of our tasks among those asked for is there and that the model can
-be shown it, and exits with 1
-if an evaluation failed (the harness itself exits with 0). Everything else is handed through.
+be shown it, and exits with 1 if an evaluation failed, was not saved or was not answered (the
+harness itself exits with 0; see :mod:`.outcome`). Everything else is handed through.
 ``python -m video_reasoning.tasks`` is the same command, for ``accelerate launch -m`` and
 ``torchrun -m``.
 
@@ -23,7 +23,7 @@ from typing import Any
 
 import yaml
 
-from video_reasoning.tasks import registry
+from video_reasoning.tasks import outcome, registry
 from video_reasoning.tasks.errors import StoreError, UserError
 from video_reasoning.tasks.models import quirks
 
@@ -152,6 +152,7 @@ def _evaluate(arguments: Sequence[str]) -> int:
     """Run the harness's evaluation with every run in it watched."""
     harness = _internals("lmms_eval.__main__", "cli_evaluate", "cli_evaluate_single")
     evaluate_single = harness.cli_evaluate_single
+    outcome.max_failed()  # a value that cannot be read is refused before anything is asked
     code, calls = 0, 0
 
     def watched(run: argparse.Namespace) -> Any:
@@ -162,11 +163,20 @@ def _evaluate(arguments: Sequence[str]) -> int:
         if run.tasks is None:
             code = UNUSABLE
         try:
-            return evaluate_single(run)
+            found = evaluate_single(run)
+        except SystemExit as stop:
+            if not stop.code and run.tasks is not None and run.tasks not in outcome.LISTS:
+                _tell(outcome.NO_RESULTS)
+                code = FAILED
+            raise
         except Exception:
             # The harness prints the traceback, goes on to the next run and exits with 0.
             code = FAILED
             raise
+        for sentence in outcome.problems(run.output_path, found):
+            _tell(sentence)
+            code = FAILED
+        return found
 
     harness.cli_evaluate_single = watched
     try:

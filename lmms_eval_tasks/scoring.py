@@ -5,14 +5,7 @@ go to an aggregation; the others (:data:`LOGGED`) only go to the sample log, whi
 contain the document itself: the id leads to its row in ``questions.parquet``. The metrics are
 listed beside the function that returns them, and the YAML names that list.
 
-An item has one of four states:
-
-==========  =====================================================================
-answered    the response names one of the options
-unparsed    it names none: counted as wrong, and in ``unparsed_rate``
-missing     the video could not be shown: left out of every accuracy, and counted
-withheld    the release withholds the answer: no accuracy, only predictions
-==========  =====================================================================
+The states of an item are those of :mod:`video_reasoning.tasks.states`.
 """
 
 from __future__ import annotations
@@ -22,7 +15,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from copy import deepcopy
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any
 
 from loguru import logger
 
@@ -31,8 +24,8 @@ from video_reasoning.metrics.answers import Answer, parse_choice, parse_yes_no
 from video_reasoning.tasks import media, sight, store
 from video_reasoning.tasks.errors import StoreError
 from video_reasoning.tasks.llm import extractor
+from video_reasoning.tasks.states import LEFT_OUT, Status, failure
 
-Status = Literal["answered", "unparsed", "missing", "withheld"]
 Document = Mapping[str, Any]
 
 LOGGED = frozenset(
@@ -193,19 +186,20 @@ def judge(
     Returns:
         ``status``, ``choice`` (a letter, "yes" or "no", or None), ``rule`` (how the answer
         was found), ``score`` (1.0, 0.0, or None if there is nothing to score) and
-        ``problem`` (why a missing item is missing, else the empty text).
+        ``problem`` (why a missing or failed item is so, else the empty text).
     """
+    failed = ""
     try:
         reason = media.problem(benchmark, document) if needs_video else ""
-        response = first_response(results)
-        options = list(document.get("options") or [])
-        answer = parse_choice(response, letters(options)) if options else parse_yes_no(response)
-        if options and answer.value is None and not reason:
-            answer = extractor.extract(response, letters(options)) or answer
+        failed = failure(results[:1])
+        answer = Answer(None, "") if failed else _read(document, results, ask=not reason)
     except Exception as error:  # the harness retries and then drops the whole run otherwise
         logger.error(f"{benchmark} {document.get('id')}: could not be scored: {error!r}")
-        reason, answer = "", Answer(None, f"error: {type(error).__name__}")
-    status = state(reason, parsed=answer.value is not None, known=bool(document.get("answer")))
+        reason, failed = "", f"the response could not be scored: {error!r}"
+        answer = Answer(None, f"error: {type(error).__name__}")
+    status = state(
+        reason, failed, parsed=answer.value is not None, known=bool(document.get("answer"))
+    )
     score = None
     if status in ("answered", "unparsed") and document.get("answer"):
         score = float(answer.value == document["answer"])
@@ -214,56 +208,83 @@ def judge(
         "choice": answer.value,
         "rule": answer.rule,
         "score": score,
-        "problem": reason,
+        "problem": reason or failed,
     }
 
 
-def state(problem: str, *, parsed: bool, known: bool) -> Status:
+def _read(document: Document, results: Sequence[Any], *, ask: bool) -> Answer:
+    """Return what the first response says; a language model may be asked, too."""
+    response = first_response(results)
+    options = list(document.get("options") or [])
+    if not options:
+        return parse_yes_no(response)
+    answer = parse_choice(response, letters(options))
+    if answer.value is None and ask:
+        return extractor.extract(response, letters(options)) or answer
+    return answer
+
+
+def state(problem: str, failed: str, *, parsed: bool, known: bool) -> Status:
     """Return the state of an item.
 
     Args:
         problem: Why its video cannot be shown, or the empty text.
+        failed: Why there is no response, or the empty text.
         parsed: Whether the response says anything.
         known: Whether the right answer is published.
     """
     if problem:
         return "missing"
+    if failed:
+        return "failed"
     if not parsed:
         return "unparsed"
     return "answered" if known else "withheld"
 
 
-def common_metrics(benchmark: str, document: Document, judged: Mapping[str, Any]) -> dict[str, Any]:
+def common_metrics(
+    benchmark: str, document: Document, judged: Mapping[str, Any], results: Sequence[Any]
+) -> dict[str, Any]:
     """Return what every multiple-choice and yes/no task reports beside its accuracy.
 
     Returns:
         The judged keys for the log, and an item for each of :data:`COMMON`.
     """
-    missing = judged["status"] == "missing"
     rule = str(judged["rule"])
     return {
         "id": str(document.get("id")),
         **judged,
         "frames_as": media.handed_over(benchmark, document),
-        "unparsed_rate": None if missing else float(judged["choice"] is None),
+        "unparsed_rate": (
+            None if judged["status"] in LEFT_OUT else float(judged["choice"] is None)
+        ),
         "llm_extracted": {
             "extracted": rule.startswith(extractor.FOUND),
             "failed": rule.removeprefix(extractor.FAILED)
             if rule.startswith(extractor.FAILED)
             else "",
         },
-        **counted(benchmark, document, missing),
+        **counted(benchmark, document, judged["status"], empty=not first_response(results).strip()),
     }
 
 
-def counted(benchmark: str, document: Document, missing: bool) -> dict[str, Any]:
-    """Return an item for each of :data:`COUNTS`, and what else is known of the frames."""
-    seen = sight.Sight() if missing else sight.sight_of(benchmark, document)
+def counted(benchmark: str, document: Document, status: Status, *, empty: bool) -> dict[str, Any]:
+    """Return an item for each of :data:`COUNTS`, and what else is known of the frames.
+
+    Args:
+        benchmark: Name of the benchmark.
+        document: A row of ``questions.parquet``.
+        status: The item's state.
+        empty: Whether the model said nothing.
+    """
+    seen = sight.Sight() if status == "missing" else sight.sight_of(benchmark, document)
     return {
         "frames_seen": seen.seen,
         "frames_shown": seen.shown,
         "frames_in_order": seen.ordered,
-        "missing_items": {"missing": missing},
+        "missing_items": {"missing": status == "missing"},
+        "failed_items": {"failed": status == "failed"},
+        "empty_responses": {"empty": empty and status not in LEFT_OUT},
         "skipped_rows": {
             "benchmark": benchmark,
             "split": str(document.get("split") or ""),
@@ -344,6 +365,16 @@ def missing_items(items: Iterable[Mapping[str, bool]]) -> int:
     return sum(item["missing"] for item in items)
 
 
+def failed_items(items: Iterable[Mapping[str, bool]]) -> int:
+    """Count the items whose request failed, or whose response could not be scored."""
+    return sum(item["failed"] for item in items)
+
+
+def empty_responses(items: Iterable[Mapping[str, bool]]) -> int:
+    """Count the responses without a character: thinking that was cut off comes as one of them."""
+    return sum(item["empty"] for item in items)
+
+
 def skipped_rows(items: Sequence[Mapping[str, str]]) -> int | None:
     """Count the rows of the release that ``prepare`` could not read, for the tasks at hand.
 
@@ -405,6 +436,8 @@ def weighted(
 COUNTS = (
     metric("frames_seen", frames_seen),
     metric("missing_items", missing_items, higher_is_better=False),
+    metric("failed_items", failed_items, higher_is_better=False),
+    metric("empty_responses", empty_responses, higher_is_better=False),
     metric("skipped_rows", skipped_rows, higher_is_better=False),
 )
 """Metrics that every task has."""

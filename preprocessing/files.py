@@ -36,10 +36,12 @@ _ID_BYTES = 8
 _CHUNK_BYTES = 1 << 20
 _STALE_SECONDS = 24 * 3600.0
 _SETTLED_NS = 2_000_000_000
+_POLL_SECONDS = 0.02
 _MARK = ".part"
-# What file systems without locks report.
-_NO_LOCKS = frozenset({errno.ENOSYS, errno.ENOLCK, errno.EOPNOTSUPP})
-_LOCK = re.compile(r"^\..*\.lock$")
+# What network file systems without locks report.
+_NO_LOCKS = frozenset({errno.ENOSYS, errno.ENOLCK, errno.EOPNOTSUPP, errno.EINVAL, errno.EIO})
+_SOFT = "-soft"
+_LOCK = re.compile(rf"^\..*\.lock({_SOFT})?$")
 _TEMPORARY = re.compile(r"^\..*\.part-(?P<host>[0-9a-f]{8})-(?P<pid>\d+)-[0-9a-f]{8}(\.[^.]*)?$")
 
 
@@ -193,10 +195,38 @@ def remove_leftovers(folder: Path) -> None:
     except OSError:
         return
     for name in names:
-        lock_file = filelock.FileLock(folder / name, timeout=0)
+        kind = filelock.SoftFileLock if name.endswith(_SOFT) else filelock.FileLock
+        lock_file = kind(folder / name, timeout=0)
         # Removed while held, as in `lock`. Another's lock is a Timeout, which is an OSError.
         with contextlib.suppress(OSError, NotImplementedError), lock_file:
             (folder / name).unlink(missing_ok=True)
+
+
+def _acquire(path: Path, timeout: float) -> filelock.BaseFileLock:
+    """Return a lock that is held: the kernel's, or a file that names its process.
+
+    The second is used if the file system has no locks. It has a name of its own: the kernel's
+    lock has already made its file when it turns out that there is none.
+
+    Raises:
+        filelock.Timeout: Another process has the lock.
+        OSError: The folder cannot be written.
+    """
+    held: filelock.BaseFileLock = filelock.FileLock(path, timeout=timeout)
+    try:
+        held.acquire(poll_interval=_POLL_SECONDS)
+    except (NotImplementedError, OSError) as error:
+        if isinstance(error, filelock.Timeout):
+            raise
+        if isinstance(error, OSError) and error.errno not in _NO_LOCKS:
+            raise
+        held = filelock.SoftFileLock(_soft(path), timeout=timeout)
+        held.acquire(poll_interval=_POLL_SECONDS)
+    return held
+
+
+def _soft(path: Path) -> Path:
+    return path.with_name(f"{path.name}{_SOFT}")
 
 
 class Busy(Exception):
@@ -225,19 +255,11 @@ def exclusive(path: Path, *, remove: bool = False) -> Iterator[None]:
         OSError: The folder cannot be written.
     """
     path.parent.mkdir(parents=True, exist_ok=True)
-    held: filelock.BaseFileLock = filelock.FileLock(path, timeout=0)
     try:
-        try:
-            held.acquire()
-        except (NotImplementedError, OSError) as error:
-            if isinstance(error, OSError) and error.errno not in _NO_LOCKS:
-                raise
-            held = filelock.SoftFileLock(path.with_name(f"{path.name}-soft"), timeout=0)
-            held.acquire()
+        held = _acquire(path, 0)
     except filelock.Timeout:
-        hint = ""
-        if isinstance(held, filelock.SoftFileLock):
-            hint = f"; if that process has died, delete {held.lock_file}"
+        soft = _soft(path)
+        hint = f"; if that process has died, delete {soft}" if soft.exists() else ""
         raise Busy(f"another process is working there{hint}") from None
     except OSError as error:
         raise _about(error, path) from None
@@ -355,18 +377,11 @@ def lock(target: Path) -> Iterator[bool]:
     """
     stem = _temporary_stem(target).removesuffix(f"{_MARK}-")
     path = target.parent / f"{stem}.lock"
-    leftover = path.exists()
+    leftover = path.exists() or _soft(path).exists()
     held: filelock.BaseFileLock | None = None
-    for kind in (filelock.FileLock, filelock.SoftFileLock):
-        candidate = kind(path, timeout=LOCK_TIMEOUT_SECONDS)
-        try:
-            candidate.acquire(poll_interval=0.02)
-        except filelock.Timeout:
-            break
-        except (NotImplementedError, OSError):
-            continue
-        held = candidate
-        break
+    # Also where the folder cannot be written: then the body finds out what is wrong.
+    with contextlib.suppress(NotImplementedError, OSError):
+        held = _acquire(path, LOCK_TIMEOUT_SECONDS)
     if held is not None and leftover:
         remove_stale(target.parent, stem.removeprefix("."))
     try:

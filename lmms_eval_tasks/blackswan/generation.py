@@ -21,6 +21,7 @@ from video_reasoning.tasks import media, scoring
 from video_reasoning.tasks.blackswan.tasks import BENCHMARK, clips_problem
 from video_reasoning.tasks.llm import text_scorers
 from video_reasoning.tasks.llm.text_scorers import Kind
+from video_reasoning.tasks.states import LEFT_OUT, failure, flat
 
 Document = Mapping[str, Any]
 Results = Sequence[Any]
@@ -35,13 +36,7 @@ RULES: Mapping[Kind, Callable[[Any], float]] = {
 
 def responses_of(results: Results) -> list[str]:
     """Return all responses to a question, stripped, however deep the harness nests them."""
-    flat: list[str] = []
-    for result in results:
-        if isinstance(result, (list, tuple)):
-            flat.extend(responses_of(result))
-        else:
-            flat.append("" if result is None else str(result).strip())
-    return flat
+    return ["" if response is None else str(response).strip() for response in flat(results)]
 
 
 def process_results(doc: Document, results: Results) -> dict[str, Any]:
@@ -57,8 +52,10 @@ def process_clips_results(doc: Document, results: Results) -> dict[str, Any]:
 def _process_results(doc: Document, results: Results, problem: str) -> dict[str, Any]:
     responses = responses_of(results)
     references = [str(reference) for reference in doc.get("references") or []]
-    status = scoring.state(problem, parsed=any(responses), known=bool(references))
-    scored = bool(references) and not problem
+    failed = failure(results)
+    status = scoring.state(problem, failed, parsed=any(responses), known=bool(references))
+    left_out = status in LEFT_OUT
+    scored = bool(references) and not left_out
     base = {"id": str(doc["id"]), "video": str(doc["video"])}
     pairs = {
         "responses": responses if scored else [],
@@ -68,17 +65,17 @@ def _process_results(doc: Document, results: Results, problem: str) -> dict[str,
     return {
         "id": base["id"],
         "status": status,
-        "problem": problem,
+        "problem": problem or failed,
         "frames_as": media.handed_over(BENCHMARK, doc),
         "clip_score": {**base, **pairs},
         "llm_match": {**base, **pairs},
         "bleu": {**base, **_score(generation.bleu, pairs)},
         "rouge_l": {**base, **_score(generation.rouge_l, pairs)},
         "dropped_pairs": pairs,
-        "distinct_responses": None if problem else len(set(responses)),
-        "unparsed_rate": None if problem else empty,
+        "distinct_responses": None if left_out else len(set(responses)),
+        "unparsed_rate": None if left_out else empty,
         "withheld_items": {"withheld": not references},
-        **scoring.counted(BENCHMARK, doc, bool(problem)),
+        **scoring.counted(BENCHMARK, doc, status, empty=not any(responses)),
     }
 
 

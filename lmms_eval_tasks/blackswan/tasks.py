@@ -120,7 +120,7 @@ def process_results(doc: Document, results: Results) -> dict[str, Any]:
     belongs = {name: doc["difficulty"] == name for name in DIFFICULTIES}
     belongs["not_hard"] = doc["difficulty"] in NOT_HARD
     return {
-        **scoring.common_metrics(BENCHMARK, doc, judged),
+        **scoring.common_metrics(BENCHMARK, doc, judged, results),
         "accuracy": item,
         **scoring.belonging(item, belongs),
         "hard_delta": scoring.unscored(item),
@@ -183,7 +183,7 @@ def _captioned_metrics(kind: str) -> list[dict[str, Any]]:
 
 
 _GENERATED = ("clip_score", "llm_match", "bleu", "rouge_l")
-_COUNTS = ("missing_items", "skipped_rows", "withheld_items")
+_COUNTS = ("missing_items", "failed_items", "skipped_rows", "withheld_items")
 
 __getattr__ = scoring.attributes(
     __name__,

@@ -17,6 +17,7 @@ from video_reasoning.tasks import media, scoring
 from video_reasoning.tasks.benchmarks import BENCHMARKS
 from video_reasoning.tasks.causalvqa import prompt, submission
 from video_reasoning.tasks.scoring import of_task
+from video_reasoning.tasks.states import LEFT_OUT
 
 BENCHMARK = "causalvqa"
 
@@ -74,7 +75,7 @@ def process_results(doc: Document, results: Sequence[Any]) -> dict[str, Any]:
     belongs["reasoning"] = doc["type"] in REASONING
     withheld = {"withheld": not doc["answer"]}
     return {
-        **scoring.common_metrics(BENCHMARK, doc, judged),
+        **scoring.common_metrics(BENCHMARK, doc, judged, results),
         "prompt": prompt.name(),
         "accuracy_paired": pair,
         "accuracy_unpaired": item,
@@ -91,7 +92,7 @@ def process_results(doc: Document, results: Sequence[Any]) -> dict[str, Any]:
             "split": str(doc.get("split") or ""),
             "condition": WHOLE if shown is None else shown.name,
             "choice": judged["choice"],
-            "missing": judged["status"] == "missing",
+            "missing": judged["status"] in LEFT_OUT,
             **withheld,
         },
     }
@@ -144,7 +145,9 @@ __getattr__ = scoring.attributes(
         scoring.WITHHELD,
         scoring.metric("submission_rows", submission.submission_rows),
     ],
-    GROUP=scoring.group_metrics(("accuracy_paired", "accuracy_unpaired"), ("missing_items",)),
+    GROUP=scoring.group_metrics(
+        ("accuracy_paired", "accuracy_unpaired"), ("missing_items", "failed_items")
+    ),
     metadata=_metadata,
 )
 

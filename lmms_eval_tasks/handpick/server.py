@@ -10,6 +10,7 @@ from __future__ import annotations
 import os
 import secrets
 import socket
+from asyncio import Transport
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
 from importlib.resources import files
@@ -23,6 +24,7 @@ from fastapi.responses import FileResponse, JSONResponse, Response
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
+from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from video_reasoning.preprocessing.frames import Frames
 from video_reasoning.preprocessing.video import VideoError
@@ -41,6 +43,9 @@ from video_reasoning.tasks.store.picks import PicksError
 
 ADDRESS = "127.0.0.1"
 """The only address that the server listens on."""
+
+HEADER_SECONDS = 10.0
+"""How long a connection may take until its first request is whole."""
 
 LARGEST_BODY = 4096
 """Bytes of a request's body, at most."""
@@ -139,7 +144,8 @@ class Guard:
         length = header("content-length")
         if "transfer-encoding" in headers or not (length.isascii() and length.isdigit()):
             return 411, "The request does not say how long it is."
-        if int(length[:10]) > LARGEST_BODY:
+        digits = length.lstrip("0")
+        if len(digits) > 10 or int(digits or 0) > LARGEST_BODY:
             return 413, "The request is too large."
         return None
 
@@ -414,6 +420,18 @@ def open_socket(port: int | None, preferred: int = 8765) -> socket.socket:
     )
 
 
+class _Impatient(H11Protocol):
+    """A connection that is closed unless a request begins on it in time."""
+
+    def connection_made(self, transport: Transport) -> None:  # type: ignore[override]
+        super().connection_made(transport)
+        self.loop.call_later(HEADER_SECONDS, self._close_unless_asked)
+
+    def _close_unless_asked(self) -> None:
+        if self.cycle is None:  # no request has come whole
+            self.transport.close()
+
+
 def build_server(workplace: Workplace) -> uvicorn.Server:
     """Build the server; its `run` takes the socket and ends when `should_exit` is set."""
     config = uvicorn.Config(
@@ -423,6 +441,7 @@ def build_server(workplace: Workplace) -> uvicorn.Server:
         server_header=False,
         # A playing video keeps its connection open.
         timeout_graceful_shutdown=1,
+        http=_Impatient,
         proxy_headers=False,
         ws="none",
     )

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 from video_reasoning.tasks.benchmarks import BENCHMARKS
 from video_reasoning.tasks.errors import StoreError, UserError
+from video_reasoning.tasks.states import LEFT_OUT
 
 if TYPE_CHECKING:
     from video_reasoning.tasks.results.items import Item, Questions, TaskLog
@@ -199,9 +200,10 @@ def _add(
         )
     predictions.questions = asked
     for item in log.items:
-        if item.status == "missing":
+        if item.status in LEFT_OUT:
             if item.id not in source:
-                predictions.absent[item.id] = f"no video to show ({item.problem})"
+                why = "no video to show" if item.status == "missing" else "no response"
+                predictions.absent[item.id] = f"{why} ({item.problem})"
         elif item.id not in source:
             source[item.id] = log.log
             predictions.absent.pop(item.id, None)

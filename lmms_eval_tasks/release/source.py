@@ -279,7 +279,7 @@ Member = tuple[str, int, Callable[[], IO[bytes] | None]]
 
 def _zip_members(archive: Path, opened: zipfile.ZipFile) -> Iterator[Member]:
     for info in opened.infolist():
-        if info.is_dir():
+        if not info.filename or info.is_dir():  # is_dir needs a name
             continue
         mode = info.external_attr >> 16
         if mode and stat.S_ISLNK(mode):
@@ -305,6 +305,8 @@ def _extract(archive: Path, members: Iterator[Member], target: Path, size: int) 
     target.mkdir(parents=True, exist_ok=True)
     for count, (name, length, open_member) in enumerate(members):
         path = PurePosixPath(name.replace("\\", "/"))
+        if not path.parts:
+            continue  # "" or ".": no file can have that name
         if path.is_absolute() or ".." in path.parts or ":" in path.parts[0]:
             raise ReleaseError(
                 f"{archive} contains a path that leads outside ({name}); it was not unpacked."

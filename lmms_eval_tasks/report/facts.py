@@ -18,6 +18,7 @@ from video_reasoning.tasks.results.items import TaskLog
 from video_reasoning.tasks.results.logs import Run
 from video_reasoning.tasks.results.numbers import TaskNumbers
 from video_reasoning.tasks.results.signature import digest, signature
+from video_reasoning.tasks.states import LEFT_OUT
 from video_reasoning.tasks.store.picks import read_installed
 from video_reasoning.tasks.store.text_files import loads, read_bytes
 
@@ -142,9 +143,8 @@ def problems(each: TaskNumbers) -> list[str]:
 def _of_items(each: TaskNumbers) -> Iterator[str]:
     log, counts = each.log, each.counts
     n = counts["items"]
-    limit = log.run.config.get("limit")
-    if limit:
-        yield f"Run with --limit {limit:g}: the numbers are of a part of the questions."
+    if log.run.limit:
+        yield f"Run with --limit {log.run.limit}: the numbers are of a part of the questions."
     if counts["missing"]:
         reasons = Counter(item.problem for item in log.items if item.status == "missing")
         listed = "; ".join(
@@ -154,7 +154,14 @@ def _of_items(each: TaskNumbers) -> Iterator[str]:
             f"{counts['missing']:,} of {n:,} items had no video to show and are in no accuracy: "
             f"{listed}."
         )
-    asked = n - counts["missing"]
+    if counts["failed"]:
+        reasons = Counter(item.problem for item in log.items if item.status == "failed")
+        text, count = reasons.most_common(1)[0]
+        yield (
+            f"{counts['failed']:,} of {n:,} requests failed and are in no accuracy: "
+            f"{_one_line(text)} ({count:,})."
+        )
+    asked = n - counts["missing"] - counts["failed"]
     if counts["unparsed"]:
         rate = unparsed_rate(each)
         yield (
@@ -175,7 +182,7 @@ def _of_items(each: TaskNumbers) -> Iterator[str]:
 
 def unparsed_rate(each: TaskNumbers) -> float:
     """Return the share of the responses that name no option, 0..1."""
-    return mean(item.status == "unparsed" for item in each.log.items if item.status != "missing")
+    return mean(item.status == "unparsed" for item in each.log.items if item.status not in LEFT_OUT)
 
 
 def _of_store(log: TaskLog) -> Iterator[str]:

@@ -27,7 +27,7 @@ from video_reasoning.tasks.store.picks import read_picks
 KINDS = ("right", "wrong", "unparsed", "missing")
 """What an example shows; also the order in which they are shown."""
 
-_ORDER = (*KINDS, "withheld", "generated")
+_ORDER = (*KINDS, "failed", "withheld", "generated")
 
 MOST_ON_PAGE = 72  # examples in a whole report, whatever the number of tasks
 LEAST_PER_TASK = 3
@@ -47,7 +47,7 @@ class Frame:
 
 @dataclass(frozen=True)
 class Verdict:
-    """What one run answered; `kind` is one of :data:`KINDS`, or "withheld" or "generated"."""
+    """What one run answered; `kind` is in :data:`KINDS`, or "failed", "withheld" or "generated"."""
 
     run: RunKey
     kind: str
@@ -119,7 +119,7 @@ def examples(logs: Sequence[TaskLog], n_tasks: int, most: int) -> list[Example]:
 
 
 def _kind(log: TaskLog, item: Item) -> str:
-    if item.status in ("missing", "unparsed"):
+    if item.status in ("missing", "failed", "unparsed"):
         return item.status
     if log.generated:
         return "generated"

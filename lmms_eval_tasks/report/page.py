@@ -23,6 +23,7 @@ _VERDICTS = {
     "wrong": "✗ wrong",
     "unparsed": "? unparsed",
     "missing": "∅ video missing",
+    "failed": "∅ request failed",
     "withheld": "answer withheld",
     "generated": "generated",
 }

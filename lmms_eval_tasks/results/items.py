@@ -64,11 +64,11 @@ class Item:
         id: The question's id.
         question: The question's row in the store; empty if it is not known.
         video: What the item is clustered by; the id if no video is named.
-        status: "answered", "unparsed", "missing" or "withheld"; for generated text "answered".
+        status: One of :mod:`video_reasoning.tasks.states`.
         choice: The letter, "yes" or "no" that was read, or None.
         rule: How it was found.
         score: 1.0 right, 0.0 wrong; None if nothing was scored.
-        problem: Why a missing item is missing.
+        problem: Why a missing or failed item is so.
         target: The right answer as logged.
         response: What the model wrote; long responses without their middle.
         condition: The frames shown, such as "ordered16"; empty if the task has one way only.

@@ -84,6 +84,12 @@ class Run:
         """The model's name in a table: its checkpoint, else the harness's name."""
         return self.checkpoint or self.model
 
+    @property
+    def limit(self) -> str:
+        """``--limit`` as given, or the empty text; whatever a results file has there."""
+        value = self.config.get("limit")
+        return (f"{value:g}" if isinstance(value, (int, float)) else str(value)) if value else ""
+
     def samples(self, task: str) -> Path:
         """Return the sample log of a task.
 
@@ -110,7 +116,7 @@ class Sample:
         target: The right answer as logged; empty if it is withheld.
         responses: The responses that were scored; several if several were sampled.
         prompt: The text that the model was sent.
-        status: "answered", "unparsed", "missing" or "withheld"; empty for other people's tasks.
+        status: One of :mod:`video_reasoning.tasks.states`; empty for other people's tasks.
         choice: The letter, "yes" or "no" that was read from the response by `rule`, or None.
         score: 0..1, or None if nothing was scored.
         problem: Why a missing item is missing.

@@ -16,6 +16,7 @@ from video_reasoning.tasks.benchmarks import BENCHMARKS
 from video_reasoning.tasks.results.items import GENERATION, Item, TaskLog
 from video_reasoning.tasks.results.principles import evaluate_items
 from video_reasoning.tasks.results.signature import signature
+from video_reasoning.tasks.states import LEFT_OUT
 
 LEVEL = 0.95  # coverage of every interval in a report
 
@@ -158,14 +159,16 @@ def _count(found: TaskNumbers) -> None:
     found.counts = {
         "items": len(log.items),
         "scored": sum(item.score is not None or bool(item.values) for item in log.items),
-        **{name: counts[name] for name in ("answered", "unparsed", "missing", "withheld")},
+        **{
+            name: counts[name] for name in ("answered", "unparsed", "missing", "failed", "withheld")
+        },
         "short videos": sum(item.short for item in log.items),
         "odd lines": log.odd.count,
     }
     skipped = log.result.metrics.get("skipped_rows")
     if skipped is not None:
         found.counts["skipped rows"] = int(skipped)
-    asked = [item for item in log.items if item.status != "missing" and item.rule]
+    asked = [item for item in log.items if item.status not in LEFT_OUT and item.rule]
     found.rules = dict(Counter(item.rule for item in asked).most_common())
     if not log.generated:
         found.chance = guessing(log.items)

@@ -67,6 +67,7 @@ class PrinciplesPart:
         left_out: Questions that lack a condition, so that they count in no term.
         unparsed: Condition -> responses that name no option (counted as wrong).
         missing: Condition -> items without a video that could be shown.
+        failed: Condition -> items whose request failed.
     """
 
     name: str
@@ -77,6 +78,7 @@ class PrinciplesPart:
     left_out: int
     unparsed: Mapping[str, int]
     missing: Mapping[str, int]
+    failed: Mapping[str, int]
 
     def as_json(self) -> dict[str, Any]:
         """Plain values: NaN becomes null, an open upper end the text "infinity"."""
@@ -87,6 +89,7 @@ class PrinciplesPart:
             "questions_left_out": self.left_out,
             "unparsed": dict(self.unparsed),
             "missing": dict(self.missing),
+            "failed": dict(self.failed),
             "measures": {
                 name: {
                     "value": _json_number(found.value),
@@ -187,9 +190,8 @@ def _evaluate(log: TaskLog, level: float) -> PrinciplesRun:
     llm_extracted = sum(item.rule.startswith(extractor.FOUND) for item in items)
     if llm_extracted:
         notes.append(f"{llm_extracted:,} answers were read by a language model.")
-    limit = log.run.config.get("limit")
-    if limit:
-        notes.append(f"The run was cut short with --limit {limit:g}.")
+    if log.run.limit:
+        notes.append(f"The run was cut short with --limit {log.run.limit}.")
     return PrinciplesRun(log, parts, annotators, llm_extracted, notes)
 
 
@@ -242,6 +244,7 @@ def evaluate_items(items: Sequence[Item], name: str = ALL, level: float = 0.95) 
         left_out=point.n_left_out,
         unparsed=count("unparsed"),
         missing=count("missing"),
+        failed=count("failed"),
     )
 
 
@@ -349,7 +352,7 @@ def _counts(part: PrinciplesPart) -> str:
     return (
         f"{part.name}: questions {part.questions:,}, with a pick {part.picked:,}, "
         f"left out {part.left_out:,}, unparsed {listed(part.unparsed)}, "
-        f"missing {listed(part.missing)}"
+        f"missing {listed(part.missing)}, failed {listed(part.failed)}"
     )
 
 

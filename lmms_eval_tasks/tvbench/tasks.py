@@ -95,7 +95,7 @@ def judged_metrics(doc: Document, results: Sequence[Any]) -> tuple[dict[str, Any
     shown = condition(doc)
     judged = scoring.judge(BENCHMARK, doc, results, needs_video=shown.kind != "blind")
     short = 0 < int(doc.get("frames") or 0) < shown.m
-    common = scoring.common_metrics(BENCHMARK, doc, judged)
+    common = scoring.common_metrics(BENCHMARK, doc, judged, results)
     return {**common, "short_videos": {"short": short}}, scoring.scored(doc, judged)
 
 
@@ -124,7 +124,9 @@ __getattr__ = scoring.attributes(
         ),
         *COMMON,
     ],
-    GROUP=scoring.group_metrics(("accuracy", "unparsed_rate"), ("missing_items", "skipped_rows")),
+    GROUP=scoring.group_metrics(
+        ("accuracy", "unparsed_rate"), ("missing_items", "failed_items", "skipped_rows")
+    ),
     metadata=partial(scoring.metadata, BENCHMARK, 1.0),
 )
 

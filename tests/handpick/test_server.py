@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import re
+import socket
+import threading
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -272,6 +274,8 @@ def test_other_pages_cannot_show_frames(client: TestClient) -> None:
 def test_large_bodies_are_refused_unread(client: TestClient, headers: dict[str, str]) -> None:
     response = post(client, "/api/skip", headers, annotator="ana", item=0, reason="x" * 5000)
     assert response.status_code == 413
+    padded = {**headers, "content-length": "0" * 13 + "3000000"}
+    assert post(client, "/api/skip", padded, annotator="ana").status_code == 413
 
 
 @pytest.mark.parametrize("method", ["PUT", "DELETE", "PATCH", "OPTIONS", "POST"])
@@ -369,6 +373,27 @@ def test_each_start_has_its_own_token(workplace: Workplace, home: Path, tmp_path
     other = Workplace(workplace.items, workplace.log, "tvbench", "ana")
     assert other.token != workplace.token and len(other.token) >= 43
     assert other.start != workplace.start
+
+
+def test_half_a_request_is_not_waited_for(
+    workplace: Workplace, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(server, "HEADER_SECONDS", 0.2)
+    bound = open_socket(0)
+    running = server.build_server(workplace)
+    thread = threading.Thread(target=running.run, kwargs={"sockets": [bound]}, daemon=True)
+    thread.start()
+    try:
+        with socket.create_connection(bound.getsockname(), timeout=30) as half:
+            half.sendall(b"GET / HTTP/1.1\r\nHost: ")
+            assert half.recv(1) == b""
+        with socket.create_connection(bound.getsockname(), timeout=30) as whole:
+            whole.sendall(b"GET / HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n")
+            assert whole.recv(12) == b"HTTP/1.1 200"
+    finally:
+        running.should_exit = True
+        thread.join(30)
+        bound.close()
 
 
 def test_the_server_listens_on_loopback_only() -> None:

@@ -255,3 +255,62 @@ def test_llava_vid_takes_exactly_the_sixteen_frames(sample_home: Path) -> None:
         source = VideoReader(str(sample_home / "tvbench" / row["video"]), ctx=cpu(0))
         wanted = source.get_batch(uniform_indices(len(source), 16)).asnumpy()
         assert np.array_equal(np.stack(frames), wanted)
+
+
+RANDOM_CHOICE_THAT = """
+import os, sys
+from video_reasoning.tasks.models import baselines
+
+fault = os.environ["FAULT"]
+answer = baselines.RandomChoice.generate_until
+
+def generate_until(self, requests):
+    responses = answer(self, requests)
+    if fault == "exits":
+        sys.exit(0)
+    if fault == "stops":
+        return responses[:-3]
+    return responses
+
+baselines.RandomChoice.generate_until = generate_until
+if fault == "full":
+    import errno, pathlib
+    usual = pathlib.Path.open
+
+    def open_(path, mode="r", *arguments, **options):
+        if "w" in mode and path.name.endswith("_results.json"):
+            raise OSError(errno.ENOSPC, "No space left on device", str(path))
+        return usual(path, mode, *arguments, **options)
+
+    pathlib.Path.open = open_
+
+from video_reasoning.tasks.launcher import main
+sys.exit(main())
+"""
+
+
+@pytest.mark.parametrize(
+    ("fault", "code", "says"),
+    [
+        ("exits", 1, "ended the process before there were results"),
+        ("stops", 1, "3 of 34 requests of tvbench_tomato_direction failed"),
+        ("full", 1, "could not be saved as"),
+    ],
+)
+def test_a_run_that_failed_says_so(
+    harness: Harness, sample_store: Path, fault: str, code: int, says: str
+) -> None:
+    run = harness(
+        "--model", "random_choice", "--tasks", "tvbench_tomato_direction", home=sample_store,
+        launcher=(sys.executable, "-c", RANDOM_CHOICE_THAT), FAULT=fault,
+    )  # fmt: skip
+    assert run.returncode == code, run.output[-3000:]
+    assert says in run.output
+    if fault == "stops":
+        results = run.results["tvbench_tomato_direction"]
+        samples = run.samples("tvbench_tomato_direction")
+        failed = [sample for sample in samples if sample["status"] == "failed"]
+        assert len(failed) == results["failed_items"] == 3
+        scores = [sample["score"] for sample in samples if sample["status"] != "failed"]
+        assert results["accuracy"] == pytest.approx(sum(scores) / len(scores))
+        assert results["unparsed_rate"] == 0

@@ -1,7 +1,10 @@
 from __future__ import annotations
 
+import errno
+import fcntl
 import os
 import signal
+import socket
 import subprocess
 import sys
 import time
@@ -10,6 +13,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.reliability import no_flock
 from video_reasoning.preprocessing import files
 from video_reasoning.preprocessing.files import atomic_path, content_id, make_once, remove_stale
 
@@ -95,9 +99,11 @@ make_once(Path(sys.argv[1]), make)
 """
 
 
-def start(target: Path, log: Path, seconds: float) -> subprocess.Popen[str]:
+def start(
+    target: Path, log: Path, seconds: float, environment: dict[str, str] | None = None
+) -> subprocess.Popen[str]:
     command = [sys.executable, "-c", MAKER, str(target), str(log), str(seconds)]
-    return subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
+    return subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=environment)
 
 
 def test_make_once_makes_once_among_processes(tmp_path: Path) -> None:
@@ -146,6 +152,66 @@ def test_where_locks_fail_the_file_is_made_all_the_same(
     monkeypatch.setattr(files.filelock, "SoftFileLock", NoLock)
     make_once(tmp_path / "clip", lambda path: path.write_text("x") and None)
     assert names(tmp_path) == ["clip"]
+
+
+NO_LOCKS = ["ENOSYS", "ENOLCK", "EOPNOTSUPP", "EINVAL", "EIO"]
+
+
+@pytest.mark.parametrize("name", NO_LOCKS)
+def test_without_kernel_locks_nobody_waits(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str
+) -> None:
+    def flock(descriptor: int, operation: int) -> None:
+        raise OSError(getattr(errno, name), name)
+
+    monkeypatch.setattr(fcntl, "flock", flock)
+    monkeypatch.setattr(files, "LOCK_TIMEOUT_SECONDS", 3)
+    waits = []
+    for target in (tmp_path / "first", tmp_path / "second"):
+        begin = time.monotonic()
+        with files.lock(target) as held:
+            waits.append(time.monotonic() - begin)
+        assert held
+        make_once(target, lambda path: path.write_text("x") and None)
+    # The first one imports what it needs.
+    assert waits[1] < 0.1
+    assert waits[0] < 2
+    own = tmp_path / "own"
+    with files.exclusive(own), pytest.raises(files.Busy), files.exclusive(own):
+        pass
+    assert {name for name in names(tmp_path) if name != "own"} == {"first", "second"}
+
+
+@pytest.mark.parametrize("name", NO_LOCKS)
+def test_without_kernel_locks_a_file_is_made_once_among_processes(
+    tmp_path: Path, name: str
+) -> None:
+    environment = no_flock.environment(tmp_path, getattr(errno, name))
+    if environment is None:
+        pytest.skip("needs Linux and a C compiler")
+    folder, log = tmp_path / "clips", tmp_path / "log"
+    begin = time.monotonic()
+    running = [start(folder / "clip", log, 0.3, environment) for _ in range(3)]
+    try:
+        codes = [process.wait(30) for process in running]
+    finally:
+        for process in running:
+            process.kill()
+    assert codes == [0] * 3
+    assert time.monotonic() - begin < 20
+    assert log.read_text() == "made\n"
+    assert names(folder) == ["clip"]
+
+
+def test_the_file_of_a_dead_process_is_passed_over_and_removed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ended = subprocess.Popen([sys.executable, "-c", ""])
+    ended.wait()
+    left = tmp_path / ".clip.lock-soft"
+    left.write_text(f"{ended.pid}\n{socket.gethostname()}\n")
+    files.remove_leftovers(tmp_path)
+    assert names(tmp_path) == []
 
 
 def test_a_lock_that_is_never_freed_is_passed_over(

@@ -6,6 +6,7 @@ Run as ``python -m tests.reliability.check_crowd [--processes N] [--rounds N]``.
 from __future__ import annotations
 
 import argparse
+import errno
 import multiprocessing
 import os
 import shutil
@@ -21,6 +22,7 @@ from unittest import mock
 
 import filelock
 
+from tests.reliability import no_flock
 from tests.reliability.runs import (
     COMMAND,
     MAKER,
@@ -57,6 +59,19 @@ def same_clips(work: Path, processes: int) -> list[str]:
         losses.append("the clips differ from those of one process alone")
     if left := hidden(clips):
         losses.append(f"left over: {left}")
+    return losses
+
+
+def without_flock(work: Path, name: str, processes: int) -> list[str]:
+    """The same, on a file system whose `flock` fails; each process may take a few seconds."""
+    environment = no_flock.environment(work, getattr(errno, name))
+    if environment is None:
+        return ["not tried: needs Linux and a C compiler"]
+    begin = time.monotonic()
+    with mock.patch.dict(os.environ, environment):
+        losses = same_clips(work, processes)
+    if (seconds := time.monotonic() - begin) > 120:
+        losses.append(f"it took {seconds:.0f} s")
     return losses
 
 
@@ -108,7 +123,7 @@ def dead_machine(work: Path) -> list[str]:
         losses.append("a lock file without a lock held up the work, or stayed")
 
     target = work / "dead" / "other.mp4"
-    stale = target.parent / f".{target.name}.lock"
+    stale = target.parent / f".{target.name}.lock-soft"
     for host, patience in (("another-machine", 1.0), (socket.gethostname(), 30.0)):
         stale.write_text(f"{_dead_pid()}\n{host}\n")
         target.unlink(missing_ok=True)
@@ -200,6 +215,9 @@ def main() -> None:
         for number in range(options.rounds):
             label = f"{options.processes} processes make the same 18 clips, round {number + 1}"
             show(label, same_clips(work, options.processes))
+        for error in ("ENOSYS", "ENOLCK", "EOPNOTSUPP", "EINVAL", "EIO"):
+            label = f"the same clips, where flock answers {error}"
+            show(label, without_flock(work, error, options.processes))
         show("a lock whose holder was killed", killed_holder(work))
         show("lock files of a dead machine", dead_machine(work))
         release = write_release(work / "release")

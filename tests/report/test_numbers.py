@@ -85,6 +85,28 @@ def test_missing_and_unparsed(tmp_path: Path, store: Path) -> None:
     assert "not in the paired accuracy: 1 pair." in said
 
 
+def test_failed_requests_are_out_of_the_accuracy_and_named(tmp_path: Path, store: Path) -> None:
+    questions = causal_questions(3)
+    file = write_questions(store, "causalvqa", "debug", questions)
+    lines = causal_lines(questions, lambda q: q["answer"])
+    failed = {"status": "failed", "choice": None, "rule": "", "score": None, "problem": "no quota"}
+    lines[5] |= failed
+    write_run(
+        tmp_path / "res",
+        {"causalvqa_debug": lines},
+        questions={"causalvqa_debug": file},
+        limit="a text",
+    )
+    found = measure(gather([tmp_path / "res"])[0])
+    accuracy = found.find("accuracy")
+    assert accuracy is not None and (accuracy.value, accuracy.n) == (1.0, 5)
+    assert (found.counts["failed"], found.counts["unparsed"]) == (1, 0)
+    said = " ".join(facts.problems(found))
+    assert "1 of 6 requests failed and are in no accuracy: no quota (1)." in said
+    assert "name no option" not in said
+    assert "--limit a text" in said
+
+
 def test_principles_are_ratios_over_shared_questions(tmp_path: Path, store: Path) -> None:
     questions = tomato_questions(20)
     file = write_questions(store, "tvbench", "test", questions)

@@ -134,14 +134,16 @@ def test_each_evaluation_is_watched_and_the_harness_is_as_before(
 ) -> None:
     seen: list[Any] = []
 
-    def single(run: Any) -> None:
+    def single(run: Any) -> tuple[dict[str, Any], None]:
         seen.append((run.include_path, sys.argv[1:]))
         if fails:
             raise RuntimeError("out of memory")
+        return {"results": {}}, None
 
     def evaluate() -> None:
         with contextlib.suppress(RuntimeError):  # as the harness does
-            module.cli_evaluate_single(argparse.Namespace(include_path=None, tasks="mme"))
+            run = argparse.Namespace(include_path=None, tasks="mme", output_path=None)
+            module.cli_evaluate_single(run)
 
     module = stand_in(monkeypatch, cli_evaluate=evaluate, cli_evaluate_single=single)
     assert launcher.main(["--tasks", "mme"]) == (launcher.FAILED if fails else 0)

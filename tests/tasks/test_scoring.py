@@ -1,4 +1,4 @@
-"""One response becomes one record: right, wrong, unparsed, missing or withheld."""
+"""One response becomes one record: right, wrong, unparsed, missing, failed or withheld."""
 
 from __future__ import annotations
 
@@ -10,8 +10,9 @@ import pytest
 
 from tests.tasks.releases import write_video
 from video_reasoning.preprocessing.video import VideoError, verify
-from video_reasoning.tasks import causalvqa, media, scoring, store, tvbench
+from video_reasoning.tasks import blackswan, causalvqa, media, scoring, store, tvbench
 from video_reasoning.tasks.errors import StoreError
+from video_reasoning.tasks.states import FirstResponse
 
 
 @pytest.fixture
@@ -36,19 +37,54 @@ def document(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
         ("B", "answered", 0.0),
         ("I cannot tell.", "unparsed", 0.0),
         ("", "unparsed", 0.0),
-        (None, "unparsed", 0.0),
+        (None, "failed", None),
+        ("[LMMS_EVAL_REQUEST_FAILED after 5 retries] A server error (B) occurred", "failed", None),
+        ("Video ['/a/b.mp4'] can not load, check the source", "failed", None),
+        ("I see: Video x can not load, check the source. But C.", "answered", 1.0),
         (["C"], "answered", 1.0),
     ],
 )
 def test_a_response_is_judged(
-    document: dict[str, Any], response: Any, status: str, score: float
+    document: dict[str, Any], response: Any, status: str, score: float | None
 ) -> None:
     judged = scoring.judge("tvbench", document, [response])
     assert (judged["status"], judged["score"]) == (status, score)
 
 
-def test_no_response_at_all_is_unparsed(document: dict[str, Any]) -> None:
-    assert scoring.judge("tvbench", document, [])["status"] == "unparsed"
+def test_no_response_at_all_is_failed(document: dict[str, Any]) -> None:
+    assert scoring.judge("tvbench", document, [])["status"] == "failed"
+
+
+@pytest.mark.parametrize("module", [tvbench, causalvqa, blackswan])
+def test_a_failed_request_is_in_no_number_but_its_own(
+    document: dict[str, Any], module: Any, tmp_path: Path
+) -> None:
+    benchmark = tmp_path / module.__name__.rpartition(".")[2]
+    if not benchmark.exists():
+        benchmark.symlink_to(tmp_path / "tvbench")
+    document |= {"qid": "1", "variant": "0", "type": "planning", "difficulty": "hard"}
+    rows = [
+        module.process_results(document, [text])
+        for text in ("C", "[LMMS_EVAL_REQUEST_FAILED after 5 retries] C", "", None)
+    ]
+    table = {each["metric"]: each["aggregation"] for each in module.METRICS}
+    values = {
+        name: table[name]([row[name] for row in rows])
+        for name in ("failed_items", "empty_responses", "missing_items", "unparsed_rate")
+    }
+    assert values == {
+        "failed_items": 2,
+        "empty_responses": 1,
+        "missing_items": 0,
+        "unparsed_rate": 0.5,
+    }
+    accuracy = next(name for name in ("accuracy", "accuracy_unpaired") if name in table)
+    assert table[accuracy]([row[accuracy] for row in rows]) == 0.5
+    assert "REQUEST_FAILED" in rows[1]["problem"]
+
+
+def test_a_response_that_never_came_is_not_an_empty_one() -> None:
+    assert FirstResponse().apply([["a", "b"], [""], []], None) == ["a", "", None]
 
 
 def test_a_missing_video_has_no_score(document: dict[str, Any], tmp_path: Path) -> None:
@@ -70,7 +106,7 @@ def test_a_withheld_answer_has_no_score(document: dict[str, Any]) -> None:
 def test_scoring_never_raises(document: dict[str, Any]) -> None:
     broken = {**document, "options": 5}
     judged = scoring.judge("tvbench", broken, ["C"])
-    assert judged["status"] == "unparsed"
+    assert (judged["status"], judged["score"]) == ("failed", None)
     assert judged["rule"].startswith("error")
 
 

@@ -61,6 +61,24 @@ def test_a_path_that_leads_outside_is_refused(tmp_path: Path, name: str) -> None
     assert not list(tmp_path.rglob("evil.mp4"))
 
 
+@pytest.mark.parametrize("name", ["", "."])
+def test_a_member_without_a_name_is_passed_over(tmp_path: Path, name: str) -> None:
+    nameless = zipfile.ZipInfo("x")
+    nameless.filename = name
+    with zipfile.ZipFile(tmp_path / "r.zip", "w") as zipped_archive:
+        zipped_archive.writestr(nameless, b"x")
+        zipped_archive.writestr("a.mp4", b"a")
+    release = Release(tmp_path / "r.zip", tmp_path / "scratch")
+    assert release.locate("a.mp4").read_bytes() == b"a"
+    with tarfile.open(tmp_path / "r.tar", "w") as archive:
+        for member, content in ((name, b"x"), ("a.mp4", b"a")):
+            info = tarfile.TarInfo(member)
+            info.size = len(content)
+            archive.addfile(info, io.BytesIO(content))
+    release = Release(tmp_path / "r.tar", tmp_path / "scratch")
+    assert release.locate("a.mp4").read_bytes() == b"a"
+
+
 def test_links_are_refused(tmp_path: Path) -> None:
     with tarfile.open(tmp_path / "r.tar.gz", "w:gz") as archive:
         link = tarfile.TarInfo("x.mp4")
