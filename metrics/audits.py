@@ -17,6 +17,7 @@ from statistics import NormalDist
 
 import numpy as np
 
+from video_reasoning.metrics._records import same_length
 from video_reasoning.metrics.accuracy import mean
 from video_reasoning.metrics.intervals import (
     DRAWS,
@@ -28,7 +29,6 @@ from video_reasoning.metrics.intervals import (
     _nothing,
     _percentile,
     _resample,
-    _same_items,
 )
 
 __all__ = [
@@ -160,7 +160,7 @@ def questions_needed(
     Returns:
         A number of questions; infinite if the distance is not above 0 or nothing was measured.
     """
-    _same_items(a, b)
+    same_length(a=a, b=b)
     _check(level)
     difference = np.asarray(a, np.float64) - np.asarray(b, np.float64)
     n = len(difference)
@@ -200,7 +200,7 @@ def share_above_guessing(
         A share, below 0 if the other condition is below guessing; NaN if the first is not above it.
         An end is infinite if the first may well be at guessing.
     """
-    _same_items(above, below)
+    same_length(above=above, below=below)
     _check(level, draws)
     scores = (
         np.column_stack([np.asarray(above, np.float64), np.asarray(below, np.float64)]) - chance
