@@ -93,10 +93,9 @@ def task_facts(log: TaskLog) -> dict[str, str]:
     if isinstance(metadata, Mapping):
         facts["task version"] = _plain(metadata.get("version", ""))
         facts["prompt variant"] = _plain(metadata.get("prompt", "")) or "the task's own"
-    if (settings := config.get("lmms_eval_specific_kwargs")) != quirks.DELIVERY:
-        facts.update(
-            _filled({"lmms_eval_specific_kwargs": settings}, ["lmms_eval_specific_kwargs"])
-        )
+    # How frames are handed over to every class is not a fact of this run.
+    own = config.get("lmms_eval_specific_kwargs") != quirks.DELIVERY
+    facts.update(_filled(config, ("lmms_eval_specific_kwargs",) if own else ()))
     facts.update(_filled(config, ("generation_kwargs", "repeats")))
     facts["sample log"] = str(log.log)
     if log.questions_file:

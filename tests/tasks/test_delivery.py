@@ -88,6 +88,27 @@ def test_each_class_has_its_form(model: str, simple: bool, frames: str, whole: s
         assert (form.frames_as, form.whole_as) == (frames, whole)
 
 
+@pytest.mark.parametrize("name", CONDITIONS)
+def test_the_reader_of_qwen3_vl_takes_every_frame(numbered: Path, name: str) -> None:
+    from qwen_vl_utils import process_vision_info
+
+    condition, clip, expected = clip_of(numbered, name)
+    quirks.loaded("qwen3_vl", simple=False)
+    (part,) = media.in_form([clip], settings_of("qwen3_vl"), condition)
+    # As the chat form of the harness calls it.
+    message = {"type": "video", "video": part["url"], "nframes": 16}
+    _, videos, _ = process_vision_info(
+        [{"role": "user", "content": [message]}],
+        return_video_kwargs=True,
+        image_patch_size=16,
+        return_video_metadata=True,
+    )
+    ((frames, _),) = videos
+    seen = [number_of(Image.fromarray(np.uint8(f.permute(1, 2, 0).numpy()))) for f in frames]
+    # Qwen merges two frames, so that a single one is taken twice.
+    assert seen == (expected if len(expected) > 1 else expected * 2)
+
+
 def test_a_user_has_the_last_word(monkeypatch: pytest.MonkeyPatch) -> None:
     assert quirks.form_for({**settings_of("openai"), "frames_as": "clip"}).frames_as == "clip"
     monkeypatch.setenv(quirks.VARIABLE, "frames")
@@ -97,9 +118,10 @@ def test_a_user_has_the_last_word(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def middles(n_frames: int, wanted: int) -> list[int]:
-    """The rule of the harness's internvl2 and internvl3 (`get_index`)."""
-    size = float(n_frames - 1) / wanted
-    return [int(size / 2 + np.round(size * place)) for place in range(wanted)]
+    """Which frames of a clip the harness's internvl2 and internvl3 take."""
+    from lmms_eval.models.simple.internvl3 import get_index
+
+    return [int(place) for place in get_index(None, 1.0, n_frames - 1, 0, wanted)]
 
 
 @pytest.mark.parametrize("name", ["ordered16", "shuffled16", "random1"])
@@ -114,7 +136,7 @@ def test_a_sampler_of_middles_sees_every_frame_of_a_clip(
     seen = [frames[place] for place in middles(len(frames), 16)]
     assert list(dict.fromkeys(seen)) == expected
     assert seen == (expected if condition.m == 16 else expected * 16)
-    if condition.m == 16:  # without the repeats the last frame is lost
+    if condition.m == 16:  # without the repeats the last frame is lost (docs/upstream.md)
         assert frames_in(clip)[15] not in [frames_in(clip)[place] for place in middles(16, 16)]
 
 
@@ -161,6 +183,33 @@ def test_every_task_of_ours_gets_it() -> None:
     document = {"options": ["x", "y"], "hypothesis": "z"}
     for text in (prompts.forecaster_gen, prompts.detective_mcq_clips, prompts.yes_no):
         assert text(document, {}) == text(document)
+
+
+def table_of_classes() -> str:
+    """The table of docs/running-models.md."""
+    lines = [
+        "| `--model` | arguments for 16 frames | frames of a condition | whole video | blind |",
+        "|---|---|---|---|---|",
+    ]
+    for each in quirks.CLASSES:
+        forms = [form for form in (each.chat, each.simple) if form is not None]
+        cells = [
+            [form.frames_as if form.video else "refused" for form in forms],
+            [form.whole_as if form.video else "refused" for form in forms],
+            ["yes" if form.blind else "refused" for form in forms],
+        ]
+        words = ["; simple: ".join(dict.fromkeys(cell)) for cell in cells]
+        names = ", ".join(f"`{name}`" for name in each.names)
+        arguments = f"`{each.arguments}`" if each.arguments else ""
+        lines.append(f"| {names} | {arguments} | {' | '.join(words)} |")
+    return "\n".join(lines)
+
+
+def test_the_documented_table_is_that_of_the_code() -> None:
+    page = Path(__file__).parents[2] / "docs" / "running-models.md"
+    text = page.read_text(encoding="utf-8")
+    table = text.partition("<!-- classes")[2].partition("-->")[2].partition("<!-- end")[0]
+    assert table.strip() == table_of_classes(), "copy it from table_of_classes()"
 
 
 def repeats_a_dead_picture(encode: Any) -> bool:
