@@ -14,16 +14,8 @@ from pathlib import Path
 from typing import Any
 
 from video_reasoning.tasks.blackswan.annotations import QUESTIONS
-from video_reasoning.tasks.sample.drawing import (
-    DIFFICULTIES,
-    FPS,
-    WIDTH,
-    Actor,
-    Video,
-    seeded,
-    write_text,
-)
-from video_reasoning.tasks.sample.wording import CLAIMS
+from video_reasoning.tasks.sample.drawing import FPS, WIDTH, Actor, Video, write_text
+from video_reasoning.tasks.sample.wording import CLAIMS, DIFFICULTIES, seeded
 
 _OUTCOMES = ("fell", "knocked", "back", "gone", "swapped")
 _NOTHING = ("none_voice", "none_phone", "none_smell")

@@ -15,16 +15,15 @@ from typing import Any
 
 import numpy as np
 
-from video_reasoning.tasks.sample.drawing import (
+from video_reasoning.tasks.sample.drawing import WIDTH, Actor, Video, write_text
+from video_reasoning.tasks.sample.wording import (
+    CAUSALVQA_ANSWERS,
+    CAUSALVQA_QUESTIONS,
     DIFFICULTIES,
+    DIRECTIONS,
     VECTORS,
-    WIDTH,
-    Actor,
-    Video,
     seeded,
-    write_text,
 )
-from video_reasoning.tasks.sample.wording import CAUSALVQA_ANSWERS, CAUSALVQA_QUESTIONS, DIRECTIONS
 
 _TABLE_Y = 150.0
 

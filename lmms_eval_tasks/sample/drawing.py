@@ -17,7 +17,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from video_reasoning.preprocessing.files import atomic_path
-from video_reasoning.tasks.sample.wording import COLORS
 
 WIDTH, HEIGHT, FPS = 320, 240, 25
 
@@ -33,11 +32,6 @@ RGB = {
     "white": (232, 232, 228),
     "wood": (158, 136, 118),
 }
-
-DIFFICULTIES = ("easy", "medium", "hard")
-
-VECTORS = {"left": (-1, 0), "right": (1, 0), "up": (0, -1), "down": (0, 1)}
-"""Direction -> x and y of one step in the picture, y downwards."""
 
 Image = NDArray[np.uint8]
 
@@ -295,14 +289,6 @@ def write_video(video: Video) -> None:
         write_frames(video.path, frames)
     for path, begin, end in video.cuts:
         write_frames(path, frames[begin:end])
-
-
-def seeded(seed: int) -> tuple[np.random.Generator, list[str]]:
-    """Return a generator, and all colors in a drawn order."""
-    rng = np.random.default_rng(seed)
-    colors = list(COLORS)
-    rng.shuffle(colors)
-    return rng, colors
 
 
 def write_text(path: Path, text: str) -> None:

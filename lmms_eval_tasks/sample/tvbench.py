@@ -14,20 +14,14 @@ from typing import Any
 
 import numpy as np
 
-from video_reasoning.tasks.sample.drawing import (
-    HEIGHT,
-    VECTORS,
-    WIDTH,
-    Actor,
-    Video,
-    seeded,
-    write_text,
-)
+from video_reasoning.tasks.sample.drawing import HEIGHT, WIDTH, Actor, Video, write_text
 from video_reasoning.tasks.sample.wording import (
     COLORS,
     DIRECTIONS,
     TVBENCH_ANSWERS,
     TVBENCH_QUESTIONS,
+    VECTORS,
+    seeded,
 )
 
 FILES = ("rotation", "direction", "velocity&frequency", "shape&trend", "visual_cues", "count")

@@ -13,8 +13,21 @@ from dataclasses import dataclass
 from importlib.resources import files
 from itertools import permutations
 
+import numpy as np
+
 COLORS = ("red", "yellow", "green", "blue", "purple")
-DIRECTIONS = ("left", "right", "up", "down")
+DIFFICULTIES = ("easy", "medium", "hard")
+VECTORS = {"left": (-1, 0), "right": (1, 0), "up": (0, -1), "down": (0, 1)}
+"""Direction -> x and y of one step in the picture, y downwards."""
+DIRECTIONS = tuple(VECTORS)
+
+
+def seeded(seed: int) -> tuple[np.random.Generator, list[str]]:
+    """Return a generator, and all colors in a drawn order."""
+    rng = np.random.default_rng(seed)
+    colors = list(COLORS)
+    rng.shuffle(colors)
+    return rng, colors
 
 
 def color_in(text: str) -> str | None:

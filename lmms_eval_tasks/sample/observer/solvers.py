@@ -15,10 +15,9 @@ from typing import Any
 
 import numpy as np
 
-from video_reasoning.tasks.sample.drawing import VECTORS
 from video_reasoning.tasks.sample.observer.vision import Blob, Footage
 from video_reasoning.tasks.sample.tvbench import outline_points
-from video_reasoning.tasks.sample.wording import COLORS, color_in
+from video_reasoning.tasks.sample.wording import COLORS, VECTORS, color_in
 
 _TOP, _BOTTOM = 44.0, 208.0  # lamp and card are above, the small blocks below
 _CENTER = 160.0  # half of the picture's width
