@@ -22,6 +22,7 @@ from video_reasoning.metrics.intervals import (
     difference_interval,
     gain_interval,
 )
+from video_reasoning.tasks.audit.findings import evidence
 from video_reasoning.tasks.audit.notes import Note, read_documents, read_note, read_places
 from video_reasoning.tasks.audit.plan import AuditedTask, Plan
 from video_reasoning.tasks.audit.result import Audit, AuditedQuestion, AuditResult
@@ -85,6 +86,12 @@ def evaluate(
         results.append(_evaluate_task(plan, task, run, folder, metric, level))
         if task.group and not results[-1].refused:
             groups.setdefault(task.group, []).append(results[-1])
+    results = [
+        replace(result, luck=[each.sentence for each in evidence([(plan, result)])])
+        if not result.refused
+        else result
+        for result in results
+    ]
     whole = [result for result in results if not result.refused]
     fixed = iter(corrected(whole, plan.variants))
     results = [result if result.refused else next(fixed) for result in results]

@@ -1,64 +1,180 @@
 """Which questions an audit throws out, and which survive it.
 
-A question that is right without what it claims to need proves nothing about that: right without
-any frame, right with a single frame, right with the frames shuffled. Luck makes such questions
-too, so a list from one model is a list to look at; several models' lists together prove more.
+A question that can be answered without what it claims to need proves nothing about that. Being
+right once does not show it: guessing is right too. So each question has a posterior, from how often
+it was right with its options in other orders (``--repeats``) and by several models
+(``audit join``), and the list says how many of it luck explains.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 
+from video_reasoning.metrics.audits import Answerable, answerable, discoveries
 from video_reasoning.tasks.audit.files import write_text
 from video_reasoning.tasks.audit.plan import Plan
 from video_reasoning.tasks.audit.result import AuditedQuestion, AuditResult, Finding
-from video_reasoning.tasks.audit.variants import KINDS, Kind, Variant, reference_of
+from video_reasoning.tasks.audit.variants import KINDS, Kind, reference_of
 
-__all__ = ["find_questions", "survivors", "write_ids"]
+__all__ = ["RATE", "Evidence", "evidence", "find_questions", "survivors", "write_ids"]
 
 RIGHT = 0.5
-"""Score from which on a question counts as right."""
+"""Score from which on a question counts as right: half of its range."""
 
-_AGAINST = 2
-"""How much worse a finding is if the question is wrong with all frames in order."""
+RATE = 0.1
+"""Expected share of innocent questions among those that are thrown out."""
+
+
+@dataclass(frozen=True)
+class Evidence:
+    """What one kind of condition says about a task's questions.
+
+    Attributes:
+        kind: The kind of condition.
+        right: Of each question, how often it was right under it.
+        asked: How often it was asked.
+        found: What that says, in the order of the questions.
+    """
+
+    kind: Kind
+    right: Sequence[int]
+    asked: Sequence[int]
+    found: Answerable
+
+    @property
+    def sentence(self) -> str:
+        """How many questions are right, and how many of them by luck."""
+        ever = sum(each > 0 for each in self.right)
+        most = max(self.asked, default=0)
+        times = f", asked up to {most} times" if most > 1 else ""
+        text = f"{ever:,} of {sum(map(bool, self.asked)):,} questions are right {self.kind.words}"
+        if math.isnan(self.found.lucky):
+            return f"{text}{times}; without options it is not known how many by luck."
+        return f"{text} at least once{times}; luck explains about {self.found.lucky:,.0f} of them."
+
+
+def evidence(audits: Sequence[tuple[Plan, AuditResult]]) -> list[Evidence]:
+    """Gather what the audits of one task, by one model or several, say about its questions.
+
+    Args:
+        audits: Plan and result of each; all results have the same questions in the same order.
+    """
+    kinds: dict[str, Kind] = {}
+    right: dict[str, list[int]] = {}
+    asked: dict[str, list[int]] = {}
+    for plan, result in audits:
+        for variant in plan.variants:
+            kind = KINDS[variant.base_kind]
+            if variant.kind == "reordered" or not kind.weight:
+                continue
+            kinds[variant.base_kind] = kind
+            n = len(result.questions)
+            for counts in (right, asked):
+                counts.setdefault(variant.base_kind, [0] * n)
+            for place, question in enumerate(result.questions):
+                score = question.score(variant.name)
+                asked[variant.base_kind][place] += not math.isnan(score)
+                right[variant.base_kind][place] += score >= RIGHT
+    graded = any(result.graded for _, result in audits)
+    chance = [
+        1 / question.options if question.options and not graded else math.nan
+        for question in audits[0][1].questions
+    ]
+    return [
+        Evidence(
+            kinds[name], right[name], asked[name], answerable(right[name], asked[name], chance)
+        )
+        for name in kinds
+    ]
 
 
 def find_questions(plan: Plan, results: Iterable[AuditResult]) -> list[Finding]:
-    """Find the questions to look at, those with the most against them first."""
-    weighted = []
+    """Find the questions to look at, the most surely answerable first."""
+    listed = []
     for result in _tasks(results):
-        for question in result.questions:
-            against = _against(plan.variants, question)
+        gathered = evidence([(plan, result)])
+        reference = reference_of(plan.variants)
+        for place, question in enumerate(result.questions):
+            against = [each for each in gathered if each.right[place]]
             if not against:
                 continue
-            reference = reference_of(plan.variants)
-            wrong = reference is not None and question.score(reference.name) < RIGHT
-            weight = sum(kind.weight for kind in against) * (_AGAINST if wrong else 1)
-            reasons = tuple(f"right {kind.words}" for kind in against)
+            posterior = max(each.found.posterior[place] for each in against)
+            weight = sum(each.kind.weight for each in against)
             found = Finding(
-                **vars(question), task=result.name, reasons=reasons, wrong_in_order=wrong
+                **vars(question),
+                task=result.name,
+                reasons=tuple(_reason(each, place) for each in against),
+                posterior=round(posterior, 4),
+                wrong_in_order=reference is not None and question.score(reference.name) < RIGHT,
             )
-            weighted.append((-weight, result.name, question.row, found))
-    return [found for *_, found in sorted(weighted, key=lambda entry: entry[:3])]
+            listed.append(((-round(posterior, 2), -weight, result.name, question.row), found))
+    return [found for _, found in sorted(listed, key=lambda entry: entry[0])]
 
 
-def survivors(plan: Plan, results: Iterable[AuditResult]) -> dict[str, list[AuditedQuestion]]:
-    """Return each task's questions that nothing is against and every condition asked."""
-    needed = [
-        variant.name
+def _reason(each: Evidence, place: int) -> str:
+    times = f" ({each.right[place]} of {each.asked[place]})" if each.asked[place] > 1 else ""
+    return f"right {each.kind.words}{times}"
+
+
+def survivors(
+    audits: Sequence[tuple[Plan, Sequence[AuditResult]]], rate: float = RATE
+) -> dict[str, list[AuditedQuestion]]:
+    """Return each task's questions that are not thrown out and that every condition asked.
+
+    Each kind of condition may throw out as many as keep the expected share of innocents at most
+    `rate` divided by the number of kinds.
+
+    Args:
+        audits: Plan and results of each audit of the same tasks.
+        rate: Expected share of innocents among all that are thrown out, between 0 and 1.
+    """
+    kept = {}
+    by_name = [{result.name: result for result in _tasks(results)} for _, results in audits]
+    for name in by_name[0]:
+        same = [
+            (plan, found[name])
+            for (plan, _), found in zip(audits, by_name, strict=True)
+            if name in found
+        ]
+        gathered = evidence(same)
+        out = {
+            place
+            for each in gathered
+            for place in discoveries(each.found.posterior, rate / len(gathered))
+        }
+        kept[name] = [
+            question
+            for place, question in enumerate(same[0][1].questions)
+            if place not in out and all(_asked(plan, result, place) for plan, result in same)
+        ]
+    return kept
+
+
+def _asked(plan: Plan, result: AuditResult, place: int) -> bool:
+    scores = result.questions[place].scores
+    return all(
+        scores.get(variant.name) is not None
         for variant in plan.variants
         if KINDS[variant.kind].weight and not variant.partial
-    ]
-    return {
-        result.name: [
-            question
-            for question in result.questions
-            if all(question.scores.get(name) is not None for name in needed)
-            and not _against(plan.variants, question)
-        ]
-        for result in _tasks(results)
-    }
+    )
+
+
+def aligned(results: Sequence[AuditResult]) -> tuple[list[AuditResult], int]:
+    """Put the questions of several audits of one task into one order; those of all of them.
+
+    Returns:
+        The results, and the number of questions that are not in all.
+    """
+    rows = [{(q.row, q.id): q for q in result.questions} for result in results]
+    shared = [place for place in rows[0] if all(place in each for each in rows)]
+    questions = [[each[place] for place in shared] for each in rows]
+    dropped = len(set().union(*rows)) - len(shared)
+    return [
+        replace(result, questions=found) for result, found in zip(results, questions, strict=True)
+    ], dropped
 
 
 def write_ids(path: Path, kept: Mapping[str, Sequence[AuditedQuestion]]) -> bool:
@@ -84,12 +200,3 @@ def write_ids(path: Path, kept: Mapping[str, Sequence[AuditedQuestion]]) -> bool
 def _tasks(results: Iterable[AuditResult]) -> list[AuditResult]:
     """Return the audited tasks, without their groups."""
     return [result for result in results if len(result.tasks) == 1 and not result.refused]
-
-
-def _against(variants: Sequence[Variant], question: AuditedQuestion) -> list[Kind]:
-    """Return the kinds of condition under which a question is right and should not be."""
-    return [
-        KINDS[variant.kind]
-        for variant in variants
-        if KINDS[variant.kind].weight and question.score(variant.name) >= RIGHT
-    ]

@@ -143,7 +143,7 @@ class Hooks:
         marks = len(_MARK.findall(text)) if isinstance(text, str) else 0
         if self._variant.condition is None or not marks:
             return text
-        if self._variant.kind == "blind":
+        if self._variant.base_kind == "blind":
             return _MARK.sub("", text)
         if marks == 1 or "<video>" in text:
             return text
@@ -343,7 +343,7 @@ class Hooks:
                 add_problem(self._folder, self._name, place[1], reason)
         _failed[place] = reason
         _shown.pop(place, None)
-        if self._variant.kind == "blind":
+        if self._variant.base_kind == "blind":
             return []
         try:
             return placeholder_for(given)
@@ -379,8 +379,11 @@ class Hooks:
         for row, document in enumerate(documents):
             options = shape.read(document)
             key = self._draw_key(document)
-            order = options.order(key, self._variant.order, seed) if options else None
-            if order:
+            numbers = range(1, self._variant.order + 1) if options else ()
+            orders = [options.order(key, number, seed) for number in numbers if options]
+            order = orders.pop() if orders else None
+            # An order that was asked before says nothing more.
+            if order and (self._variant.kind == "reordered" or order not in orders):
                 changes[row] = shape.reorder(document, order)
         chosen = self._chosen(dataset, list(changes), [item_id(document) for document in documents])
         for name in shape.columns:

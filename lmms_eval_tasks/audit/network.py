@@ -71,7 +71,7 @@ def _install() -> None:
             _inherited.add(thread)
         start(thread)
 
-    threading.Thread.start = starting  # type: ignore[method-assign]
+    setattr(threading.Thread, "start", starting)  # noqa: B010
 
 
 def _watch(event: str, arguments: tuple[Any, ...]) -> None:
@@ -99,7 +99,7 @@ def _is_local(host: Any) -> bool:
 
 
 def _text(host: Any) -> str:
-    return host.decode(errors="replace") if isinstance(host, bytes) else str(host or "")
+    return str(host.decode(errors="replace") if isinstance(host, bytes) else host or "")
 
 
 def sends(function: Callable[..., Any]) -> str:

@@ -31,7 +31,7 @@ def render(audit: Audit) -> RenderableType:
             parts.append(Text(f"{result.name}: not audited: {result.refused}."))
         else:
             parts.append(_table(result))
-            parts += [Text(f"  {sentence}") for sentence in result.verdict]
+            parts += [Text(f"  {sentence}") for sentence in (*result.verdict, *result.luck)]
         parts += [*(Text(f"  {note}") for note in _notes(result)), Text("")]
     return Group(*parts)
 
@@ -44,7 +44,7 @@ def markdown(audit: Audit, findings: Sequence[Finding]) -> str:
         if result.refused:
             lines += [f"Not audited: {result.refused}.", ""]
             continue
-        lines += [*(f"- {sentence}" for sentence in result.verdict), ""]
+        lines += [*(f"- {sentence}" for sentence in (*result.verdict, *result.luck)), ""]
         lines += [_heading(result), ""]
         lines += [f"| {' | '.join(_COLUMNS)} |", "|---|---:|---|---:|---:|"]
         lines += ["| " + " | ".join(map(_cell, row)) + " |" for row in _rows(result)]
@@ -118,16 +118,18 @@ def _listed(findings: Sequence[Finding]) -> list[str]:
         return ["None."]
     lines = [
         f"{len(findings):,} questions are right under a condition that should leave them "
-        "unanswerable; all are in `questions.jsonl`.",
+        "unanswerable, some of them by luck; all are in `questions.jsonl`. The last column is the "
+        "chance that it is not luck.",
         "",
-        "| task | question | right answer | against it |",
-        "|---|---|---|---|",
+        "| task | question | right answer | against it | not luck |",
+        "|---|---|---|---|---:|",
     ]
     for found in findings[:_SHOWN]:
         wrong = ["wrong with the frames in order"] if found.wrong_in_order else []
         against = "; ".join([*found.reasons, *wrong])
         lines.append(
-            f"| {_cell(found.task)} | {_cell(found.id)} | {_cell(found.target)} | {against} |"
+            f"| {_cell(found.task)} | {_cell(found.id)} | {_cell(found.target)} | {against} "
+            f"| {found.posterior:.2f} |"
         )
     return lines
 

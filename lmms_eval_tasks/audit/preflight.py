@@ -169,7 +169,7 @@ class _Trials:
                 found = read_scores(returned, self.metrics, self.score_key)
             except NetworkBlockedError as error:
                 self.blocked = str(error)
-                return
+                continue
             except (Exception, SystemExit) as error:
                 self.failures.append(repr(error))
                 continue
@@ -181,8 +181,6 @@ class _Trials:
 
     def outcome(self) -> dict[str, Any]:
         """Return what is known of the scores, as the fields of a check."""
-        if self.blocked:
-            return {"judged": True, "score": f"by a server: {self.blocked}"}
         if self.values:
             ranges = {
                 name: ends
@@ -195,6 +193,8 @@ class _Trials:
                 for name in self.values
             ]
             return {"ranges": ranges, "score": words[0]}
+        if self.blocked:
+            return {"judged": True, "score": f"by a server: {self.blocked}"}
         if self.failures and not self.rules:
             # Made for a model's answers; what is returned for those is seen when they are there.
             return {"score": f"not tried: {self.failures[0]}"}

@@ -154,6 +154,8 @@ class AuditResult:
         needed: Condition -> questions that would settle whether its loss matters.
         paired: For each other order of options, the share of questions right in both orders.
         verdict: Sentences.
+        luck: How many questions are right without what they claim to need, and how many of them
+            by luck; a sentence each.
         notes: What a reader has to know besides.
         questions: The questions, by their place; they are not in the file.
     """
@@ -180,6 +182,7 @@ class AuditResult:
     needed: Mapping[str, _Number] = field(default_factory=dict)
     paired: Mapping[str, _Estimate] = field(default_factory=dict)
     verdict: Sequence[str] = ()
+    luck: Sequence[str] = ()
     notes: Sequence[str] = ()
     questions: Annotated[Sequence[AuditedQuestion], Field(exclude=True)] = ()
 
@@ -227,11 +230,13 @@ class Finding(AuditedQuestion):
     Attributes:
         task: The audited task.
         reasons: What is against it.
+        posterior: The chance that it can be answered without what it claims to need, 0..1.
         wrong_in_order: Whether it is wrong with the frames in order.
     """
 
     task: str
     reasons: tuple[str, ...]
+    posterior: float = 0.0
     wrong_in_order: Annotated[bool, Field(alias="wrong_with_frames_in_order")]
 
     @property

@@ -6,7 +6,7 @@ import math
 import os
 import shlex
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Annotated
@@ -18,12 +18,13 @@ from rich.console import Console
 from video_reasoning.tasks import registry, store
 from video_reasoning.tasks.audit.files import write_text
 from video_reasoning.tasks.audit.plan import FILE, AuditedTask, Plan, read_plan, write_plan
+from video_reasoning.tasks.audit.result import AuditResult
 from video_reasoning.tasks.audit.schemas import OptionShape
-from video_reasoning.tasks.audit.variants import AuditError, parse_all
+from video_reasoning.tasks.audit.variants import AuditError, parse_all, repeated
 from video_reasoning.tasks.errors import StoreError
 from video_reasoning.tasks.store.picks import PicksError, read_installed
 
-__all__ = ["Request", "run_audit"]
+__all__ = ["Request", "join_audits", "run_audit"]
 
 TASKS = "tasks"
 """Folder of the generated tasks in an audit's folder."""
@@ -53,6 +54,8 @@ class Request:
     seed: int
     level: float
     export_filtered: Path | None
+    repeats: int
+    false_discovery_rate: float
     check: bool
     derive_only: bool
     judge_only: bool
@@ -145,6 +148,7 @@ def _plan(request: Request) -> Plan:
         if not path.is_dir():
             raise AuditError(f"--include_path {path} is not a folder; no task is read from it.")
     variants = parse_all(request.conditions, request.frames, request.seed)
+    variants = parse_all(repeated(variants, request.repeats), request.frames, request.seed)
     for text in request.option_fields:
         OptionShape.parse(text)
     given_picks = _read_picks(request.picks) if request.picks else None
@@ -280,7 +284,7 @@ def _arguments(request: Request, plan: Plan, folder: Path) -> list[str]:
 def _evaluate(request: Request, plan: Plan, folder: Path) -> None:
     """Evaluate the newest run, print the audit and write its files."""
     from video_reasoning.tasks.audit.evaluate import evaluate
-    from video_reasoning.tasks.audit.findings import find_questions, survivors, write_ids
+    from video_reasoning.tasks.audit.findings import find_questions
     from video_reasoning.tasks.audit.output import markdown, render
     from video_reasoning.tasks.audit.result import QUESTIONS, RESULT, write_audit, write_findings
 
@@ -294,12 +298,7 @@ def _evaluate(request: Request, plan: Plan, folder: Path) -> None:
     print()
     Console(soft_wrap=True).print(render(audit))
     if request.export_filtered is not None:
-        kept = survivors(plan, audit.results)
-        places = write_ids(request.export_filtered, kept)
-        count = sum(len(names) for names in kept.values())
-        asked = sum(len(result.questions) for result in audit.results if len(result.tasks) == 1)
-        what = "ids and places in the dataset (ids repeat)" if places else "ids"
-        print(f"{count:,} of {asked:,} questions survive; their {what}: {request.export_filtered}")
+        _export(request, [(plan, audit.results)])
     if request.report:
         from video_reasoning.tasks.report.build import build
         from video_reasoning.tasks.report.page import page
@@ -309,3 +308,61 @@ def _evaluate(request: Request, plan: Plan, folder: Path) -> None:
         f"Numbers and verdict: {folder / 'audit.md'}; {len(findings):,} questions to look at: "
         f"{folder / QUESTIONS}"
     )
+
+
+def _export(request: Request, audits: Sequence[tuple[Plan, Sequence[AuditResult]]]) -> None:
+    """Write the ids of the questions that survive."""
+    from video_reasoning.tasks.audit.findings import survivors, write_ids
+
+    if request.export_filtered is None:
+        return
+    kept = survivors(audits, request.false_discovery_rate)
+    places = write_ids(request.export_filtered, kept)
+    count = sum(len(names) for names in kept.values())
+    asked = sum(len(result.questions) for result in audits[0][1] if len(result.tasks) == 1)
+    what = "ids and places in the dataset (ids repeat)" if places else "ids"
+    print(
+        f"{count:,} of {asked:,} questions survive (at most {request.false_discovery_rate:.0%} of "
+        f"the others are expected to be innocent); their {what}: {request.export_filtered}"
+    )
+
+
+def join_audits(request: Request, folders: Sequence[Path]) -> int:
+    """Join several models' audits of the same tasks: which questions are right in k of m?
+
+    Args:
+        request: Level, metric, file for the survivors' ids and rate of false discoveries.
+        folders: The audits' folders.
+
+    Raises:
+        AuditError: If there are fewer than two, or they have no task in common.
+    """
+    from video_reasoning.tasks.audit.evaluate import evaluate
+    from video_reasoning.tasks.audit.findings import aligned, evidence
+
+    if len(folders) < 2:
+        raise AuditError("audit join takes the folders of two audits or more.")
+    plans = [read_plan(folder / TASKS / FILE) for folder in folders]
+    found = [
+        evaluate(plan, folder / TASKS, folder / RUNS, metric=request.metric, level=request.level)
+        for plan, folder in zip(plans, folders, strict=True)
+    ]
+    by_name = [
+        {each.name: each for each in audit.results if len(each.tasks) == 1 and not each.refused}
+        for audit in found
+    ]
+    names = [name for name in by_name[0] if all(name in each for each in by_name)]
+    if not names:
+        raise AuditError("The audits have no audited task in common.")
+    print(f"{len(folders)} audits: {', '.join(audit.model for audit in found)}")
+    joined: list[list[AuditResult]] = [[] for _ in folders]
+    for name in names:
+        results, dropped = aligned([each[name] for each in by_name])
+        for each, result in zip(joined, results, strict=True):
+            each.append(result)
+        left = f" ({dropped:,} others are not in all)" if dropped else ""
+        print(f"\n{name}: {len(results[0].questions):,} questions{left}")
+        for each in evidence(list(zip(plans, results, strict=True))):
+            print(f"  {each.sentence}")
+    _export(request, list(zip(plans, joined, strict=True)))
+    return 0

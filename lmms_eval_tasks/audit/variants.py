@@ -28,7 +28,9 @@ _PREFIX = "audit_"
 _REORDERED = re.compile(r"reordered([1-9][0-9]?)?")
 _ALIASES = {"ordered-all-frames": "original", "ordered-all": "original"}
 
-Role = Literal["reference", "order", "frame", "blind", "options"]
+_REPEATED = re.compile(r"(blind|(?:random|last)1)x([1-9][0-9]?)")
+
+Role = Literal["reference", "order", "frame", "blind", "options", "repeat"]
 
 
 @dataclass(frozen=True)
@@ -37,7 +39,8 @@ class Kind:
 
     Attributes:
         role: What it is compared for: "reference" is what the others are compared with, "order"
-            gives tau, "frame" and "blind" a kappa each, "options" the accuracy in both orders.
+            gives tau, "frame" and "blind" a kappa each, "options" the accuracy in both orders,
+            "repeat" more evidence about each question.
         label: Its name in a report; its number takes the place of the braces.
         words: How a question is right under it, after "right"; empty for a reference.
         weight: How much a right answer under it speaks against a question; 0 for not at all.
@@ -62,6 +65,7 @@ KINDS = {
     "blind": Kind("blind", "no frame", "blind", 4),
     "shuffled": Kind("order", "{} shuffled", "with shuffled frames", 1),
     "reordered": Kind("options", "options reordered {}", partial=True),
+    "repeat": Kind("repeat", "options reordered {}", partial=True),
 }
 """Every kind of condition that an audit asks, judges and reports, each in this one place."""
 
@@ -86,9 +90,14 @@ class Variant:
 
     @property
     def kind(self) -> str:
-        """``ordered``, ``shuffled``, ..., ``original`` or ``reordered``: a key of `KINDS`."""
+        """``ordered``, ``shuffled``, ..., ``original``, ``reordered`` or ``repeat``."""
         if self.order:
-            return "reordered"
+            return "reordered" if self.base_kind == "ordered" else "repeat"
+        return self.base_kind
+
+    @property
+    def base_kind(self) -> str:
+        """Its kind without the order of options: what is shown."""
         return self.condition.kind if self.condition else "original"
 
     @property
@@ -105,6 +114,9 @@ class Variant:
     def label(self) -> str:
         """Its name in a report, e.g. ``16 in order``."""
         number = self.order or (self.condition.m if self.condition else 0)
+        if self.kind == "repeat" and self.condition:
+            shown = KINDS[self.base_kind].label.format(self.condition.m)
+            return f"{shown}, options reordered {number}"
         return KINDS[self.kind].label.format("" if self.order == 1 else number).strip()
 
     @property
@@ -132,6 +144,8 @@ def parse(text: str, frames: int = FRAMES, seed: int = 0) -> Variant:
         order = int(match[1] or 1)
         name = "reordered" if order == 1 else name
         return Variant(name, Condition("ordered", frames, seed), order)
+    if match := _REPEATED.fullmatch(name):
+        return Variant(name, Condition.parse(match[1], seed, frames), int(match[2]))
     try:
         condition = Condition.parse(name, seed, frames)
     except ValueError:
@@ -163,6 +177,18 @@ def parse_all(names: Sequence[str], frames: int = FRAMES, seed: int = 0) -> tupl
                 "itself."
             )
     return tuple(found.values())
+
+
+def repeated(variants: Iterable[Variant], times: int) -> tuple[str, ...]:
+    """Return the names of conditions, those with no frame or one asked several times.
+
+    Args:
+        variants: The conditions.
+        times: How often, the task's own order of options included.
+    """
+    names = [variant.name for variant in variants]
+    again = [v.name for v in variants if v.role in ("blind", "frame") and not v.partial]
+    return (*names, *(f"{name}x{number}" for name in again for number in range(1, times)))
 
 
 def reference_of(variants: Iterable[Variant]) -> Variant | None:

@@ -75,6 +75,22 @@ def audit(
         bool,
         typer.Option("--check", help="Only check whether the tasks can be audited; ask nothing."),
     ] = False,
+    repeats: Annotated[
+        int,
+        typer.Option(
+            min=1,
+            max=20,
+            help="How often to ask blind and with one frame, with the options in another order "
+            "each time: what tells a leak from luck.",
+        ),
+    ] = 1,
+    false_discovery_rate: Annotated[
+        float,
+        typer.Option(
+            help="Expected share of innocents among the questions that --export-filtered leaves "
+            "out."
+        ),
+    ] = 0.1,
     derive_only: Annotated[
         bool, typer.Option("--derive-only", help="Write the tasks and print how to run them.")
     ] = False,
@@ -89,8 +105,11 @@ def audit(
     evaluation of the harness, and reports how much of its accuracy needs the video, several
     frames, and their order. Options that are not listed here go to the harness (--batch_size,
     --device, --force_simple, --use_cache, ...).
+
+    `audit join A B C` joins finished audits by several models: which questions are right in how
+    many of them without what they claim to need.
     """
-    from video_reasoning.tasks.audit.run import Request, run_audit
+    from video_reasoning.tasks.audit.run import Request, join_audits, run_audit
 
     request = Request(
         tasks=tuple(name.strip() for name in tasks.split(",") if name.strip()),
@@ -107,6 +126,8 @@ def audit(
         score_range=score_range,
         seed=seed,
         level=level,
+        repeats=repeats,
+        false_discovery_rate=false_discovery_rate,
         export_filtered=export_filtered and export_filtered.expanduser(),
         check=check,
         derive_only=derive_only,
@@ -119,4 +140,6 @@ def audit(
             if getattr(context.get_parameter_source(name), "name", "") == "COMMANDLINE"
         ),
     )
+    if context.args[:1] == ["join"]:
+        raise typer.Exit(join_audits(request, [Path(each) for each in context.args[1:]]))
     raise typer.Exit(run_audit(request))

@@ -37,6 +37,9 @@ __all__ = [
 _MOST_ROWS = 24
 """Rows of a plot, at most; a page about more tasks has the rest in its tables."""
 
+_WIDEST = 3.0
+"""End of an interval in a plot of kappa, tau or rho, at least."""
+
 RATIOS = ("kappa_random", "kappa_last", "tau", "rho")
 
 
@@ -89,7 +92,14 @@ def gain_plots(report: Report, part: AuditPart) -> list[Plot]:
 
 def _gains(report: Report, part: AuditPart, name: str, measure: str) -> list[Point]:
     found = [(audit_place(report, each), ratio(result, measure)) for each, result in part.top[name]]
-    return [point for place, each in found if each for point in _points(place, each)]
+    return [
+        point for place, each in found if each for point in _points(place, each, _cap(each.value))
+    ]
+
+
+def _cap(value: float) -> float:
+    """Return where an interval is cut off, so that an infinite one leaves room for the others."""
+    return max(_WIDEST, 2 * abs(value))
 
 
 def _points(place: int, found: Estimate, highest: float = math.inf) -> list[Point]:

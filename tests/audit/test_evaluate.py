@@ -14,7 +14,7 @@ import pytest
 
 from tests.audit.logs import line, plan_of, write_rows, write_run
 from video_reasoning.tasks.audit.evaluate import evaluate
-from video_reasoning.tasks.audit.findings import find_questions, survivors, write_ids
+from video_reasoning.tasks.audit.findings import aligned, find_questions, survivors, write_ids
 from video_reasoning.tasks.audit.plan import Plan
 from video_reasoning.tasks.audit.result import Audit, AuditedQuestion, AuditResult, write_audit
 from video_reasoning.tasks.audit.variants import AuditError, parse_all
@@ -434,13 +434,14 @@ def test_findings_and_survivors(tmp_path: Path) -> None:
     plan = plan_of(tmp_path)
     results = run_of(tmp_path, plan, scores)
     found = find_questions(plan, results)
-    # Right blind and wrong with all frames is worst.
-    assert [one.id for one in found] == ["q3", "q1", "q2"]
-    assert found[0].wrong_in_order and found[0].reasons == ("right blind",)
-    assert found[1].reasons == ("right with one random frame", "right with the last frame alone")
-    assert found[0].scores["blind"] == 1.0
-    kept = survivors(plan, results)
-    assert [question.id for question in kept["cubes"]] == ["q0", "q4"]
+    # Wrong with all frames is nothing against a question: luck is wrong in order too.
+    assert {one.id for one in found} == {"q1", "q2", "q3"}
+    by_id = {one.id: one for one in found}
+    assert by_id["q3"].wrong_in_order and by_id["q3"].reasons == ("right blind",)
+    assert by_id["q2"].posterior == by_id["q3"].posterior < 0.9
+    assert by_id["q1"].reasons == ("right with one random frame", "right with the last frame alone")
+    assert any("2 of 5 questions are right blind at least once; luck" in n for n in results[0].luck)
+    kept = {"cubes": [q for q in survivors([(plan, results)])["cubes"] if q.id in ("q0", "q4")]}
     assert not write_ids(tmp_path / "deep/kept.txt", kept)
     assert (tmp_path / "deep/kept.txt").read_text() == "q0\nq4\n"
     write_ids(tmp_path / "two.txt", {**kept, "other": [AuditedQuestion(7, "x", "v")]})
@@ -450,10 +451,49 @@ def test_findings_and_survivors(tmp_path: Path) -> None:
     assert (tmp_path / "ids.txt").read_text() == "x\t7\n"
 
 
+def repeated_run(folder: Path, times: int, seed: int, leaky: int = 40) -> tuple[Plan, AuditResult]:
+    """200 questions of four options, the first of which the text gives away, for one model."""
+    draw = np.random.default_rng(seed).random
+    names = ("ordered", "blind", *(f"blindx{n}" for n in range(1, times)))
+    plan = plan_of(folder, names)
+    lines = {}
+    for variant in plan.variants:
+        name = plan.tasks[0].variant_name(variant)
+        share = [
+            1.0 if variant.kind == "ordered" else 0.95 if n < leaky else 0.25 for n in range(200)
+        ]
+        lines[name] = [line(n, float(draw() < each)) for n, each in enumerate(share)]
+        if variant.partial:
+            write_rows(folder / "tasks", name, [(n, f"q{n}") for n in range(200)])
+    write_run(folder / "runs", lines)
+    (result,) = results_of(plan, folder)
+    return plan, result
+
+
+def test_repeats_tell_leaks_from_luck(tmp_path: Path) -> None:
+    once = repeated_run(tmp_path / "once", 1, 0)
+    assert len(survivors([(once[0], [once[1]])])["cubes"]) == 200  # nothing is sure
+    plan, result = repeated_run(tmp_path / "six", 6, 0)
+    kept = {question.row for question in survivors([(plan, [result])])["cubes"]}
+    assert len(kept & set(range(40))) <= 6 and len(kept & set(range(40, 200))) >= 155
+    first = find_questions(plan, [result])[0]
+    assert first.row < 40 and first.posterior > 0.95 and "right blind (6 of 6)" in first.reasons
+    assert any("asked up to 6 times; luck explains about 1" in note for note in result.luck)
+
+
+def test_several_models_tell_leaks_from_luck(tmp_path: Path) -> None:
+    audits = [repeated_run(tmp_path / str(n), 2, n) for n in range(3)]
+    results, dropped = aligned([result for _, result in audits])
+    assert not dropped
+    joined = [(plan, [result]) for (plan, _), result in zip(audits, results, strict=True)]
+    kept = {question.row for question in survivors(joined)["cubes"]}
+    assert len(kept & set(range(40))) <= 6 and len(kept & set(range(40, 200))) >= 150
+
+
 def test_a_question_that_a_condition_lacks_does_not_survive(tmp_path: Path) -> None:
     plan = plan_of(tmp_path, ("ordered", "blind"))
     results = run_of(tmp_path, plan, {"ordered16": [1, 1], "blind": [0, None]})
-    assert [question.id for question in survivors(plan, results)["cubes"]] == ["q0"]
+    assert [question.id for question in survivors([(plan, results)])["cubes"]] == ["q0"]
 
 
 def test_results_for_machines_hold_no_nan(tmp_path: Path) -> None:

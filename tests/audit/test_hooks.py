@@ -6,6 +6,7 @@ import inspect
 import io
 import json
 from argparse import Namespace
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -230,6 +231,28 @@ def test_questions_that_share_an_id_are_drawn_separately(
     assert len(moved) == len(entries) and len(set(map(tuple, moved["options"]))) > 2
     returned = hooks["random"].process_results(entries[0], ["A"])
     assert returned[AUDIT]["id"] == "Q1" and returned[AUDIT]["key"]
+
+
+def test_repeats_ask_each_order_of_the_options_once(
+    hooks: dict[str, Hooks], video: str, tmp_path: Path
+) -> None:
+    ordered = hooks["ordered"]
+    plan = replace(ordered._plan, conditions=("blind", "blindx1", "blindx2", "random1x1"))
+    task = plan.tasks[0]
+    first, second, frame = (Hooks(plan, task, v, tmp_path) for v in plan.variants[1:])
+    given = rows(video)
+    moved = first.process_docs(given)
+    assert moved[0]["options"] != given[0]["options"]
+    assert first.doc_to_visual(moved[0]) == []
+    assert "<video>" not in first.doc_to_text({**moved[0], "question": "<video>\nWhere?"})
+    assert len(frame.doc_to_visual(moved[0])) == 1
+    two = given.map(
+        lambda row: {"options": row["options"][:2], "answer": "AB"[row["answer"] == "B"]}
+    )
+    first.process_docs(two)
+    assert len(asked(first, tmp_path)) == 4
+    second.process_docs(two)  # two options have one other order, which was asked
+    assert asked(second, tmp_path) == []
 
 
 def test_documents_with_pictures_are_reordered_too(hooks: dict[str, Hooks], video: str) -> None:

@@ -10,7 +10,14 @@ import pytest
 from tests.audit.logs import plan_of
 from video_reasoning.tasks.audit.plan import AuditedTask, Plan, read_plan, write_plan
 from video_reasoning.tasks.audit.run import Request, run_audit
-from video_reasoning.tasks.audit.variants import DEFAULT, AuditError, parse, parse_all
+from video_reasoning.tasks.audit.variants import (
+    DEFAULT,
+    AuditError,
+    is_variant,
+    parse,
+    parse_all,
+    repeated,
+)
 
 
 @pytest.mark.parametrize(
@@ -26,6 +33,8 @@ from video_reasoning.tasks.audit.variants import DEFAULT, AuditError, parse, par
         ("ordered-all-frames", "original", "original"),
         ("reordered", "reordered", "reordered"),
         ("reordered2", "reordered2", "reordered"),
+        ("blindx2", "blindx2", "repeat"),
+        ("random1x1", "random1x1", "repeat"),
     ],
 )
 def test_conditions(text: str, name: str, kind: str) -> None:
@@ -46,6 +55,14 @@ def test_conditions_together() -> None:
     for names, frames in ((["ordered8", "ordered16"], 16), ([], 16), (["blind"], 1)):
         with pytest.raises(AuditError):
             parse_all(names, frames)
+
+
+def test_conditions_asked_several_times() -> None:
+    names = repeated(parse_all(["ordered", "shuffled", "random1", "blind"]), 3)
+    again = ("random1x1", "random1x2", "blindx1", "blindx2")
+    assert names == ("ordered16", "shuffled16", "random1", "blind", *again)
+    assert [v.order for v in parse_all(names)] == [0, 0, 0, 0, 1, 2, 1, 2]
+    assert is_variant("audit_cubes_blindx2") and parse("blindx2").label.startswith("no frame")
 
 
 def test_a_plan_is_read_back(tmp_path: Path) -> None:
@@ -99,6 +116,8 @@ def request(folder: Path, *given: str, **options: Any) -> Request:
         **{"frames": 16, "conditions": DEFAULT, "seed": 0, "level": 0.95, "report": False},
         **{
             "check": False,
+            "repeats": 1,
+            "false_discovery_rate": 0.1,
             "derive_only": False,
             "judge_only": True,
             "out": folder,
