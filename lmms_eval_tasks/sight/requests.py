@@ -30,9 +30,9 @@ def install() -> None:
     """Watch every client that is loaded. Costs nothing once it is done."""
     if "openai" in sys.modules:
         _watch_openai()
-    vllm = sys.modules.get("vllm")
-    if hasattr(vllm, "LLM"):
-        replace_once(vllm.LLM, "chat", _chat)
+    engine = getattr(sys.modules.get("vllm"), "LLM", None)
+    if engine is not None:
+        replace_once(engine, "chat", _chat)
     protocol = sys.modules.get("lmms_eval.protocol")
     if protocol is not None:
         for name in ("to_openai_messages", "to_qwen3_vl_openai_messages"):

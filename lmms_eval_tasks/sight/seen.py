@@ -112,6 +112,7 @@ class Ledger:
         self._lock = threading.Lock()
         self._open: dict[int, Span] = {}
         self._tagged: OrderedDict[int, tuple[Any, Span]] = OrderedDict()
+        self._tags = False
         self._checked: Counter[str] = Counter()
         self._spans: dict[Key, list[Span]] = {}
 
@@ -148,6 +149,7 @@ class Ledger:
             paths: The video files in it, of which a question that was asked must know all.
         """
         with self._lock:
+            self._tags = True
             span = self._open.get(threading.get_ident())
             if span is None or span.how or len(span.questions) != 1:
                 return
@@ -160,12 +162,15 @@ class Ledger:
                 self._tagged.popitem(last=False)
 
     def sent(self, contents: Sequence[Any]) -> Span | None:
-        """Return whose request leaves: the one it was tagged for, else the only one under way."""
+        """Return whose request leaves: the one it was tagged for, else the only one under way.
+
+        A client that tags its requests tags all of them: one without a tag is sent again.
+        """
         with self._lock:
             found = [self._tagged.pop(id(content), None) for content in contents]
             spans = [each[1] for each in found if each]
-            if spans:
-                return spans[0]
+            if spans or self._tags:
+                return spans[0] if spans else None
             under_way = [span for span in self._open.values() if span.questions]
             return under_way[0] if len(under_way) == 1 else None
 

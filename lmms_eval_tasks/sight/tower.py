@@ -249,7 +249,7 @@ def _is_first(layer: Any, name: str, owner: str) -> bool:
     import torch
 
     if isinstance(layer, (torch.nn.Conv2d, torch.nn.Conv3d)):
-        return layer.in_channels == 3
+        return bool(layer.in_channels == 3)
     if not isinstance(layer, torch.nn.Linear):
         return False
     named = any(part in f"{owner}.{name}".lower() for part in ("patch", "unfold"))

@@ -87,6 +87,18 @@ def test_what_is_not_the_questions_own_is_not_its(ledger: Ledger) -> None:
     assert different(ledger, question) is None
 
 
+def test_a_request_that_is_sent_again_is_nobody_elses(ledger: Ledger) -> None:
+    first, sent = ask(ledger, "a"), messages(1, 2)
+    requests._tag(Converted(videos=[]), sent)
+    requests._create(None, messages=sent)
+    blind = ask(ledger, "b")
+    requests._create(None, messages=sent)
+    empty = messages()
+    requests._tag(Converted(videos=[]), empty)
+    requests._create(None, messages=empty)
+    assert [different(ledger, question) for question in (first, blind)] == [2, 0]
+
+
 def test_a_request_from_a_worker_of_the_only_question(ledger: Ledger) -> None:
     question = ask(ledger, "a")
     worker = threading.Thread(
