@@ -124,17 +124,14 @@ def _is_refused(arguments: Sequence[str]) -> bool:
         if isinstance(given, Mapping):
             given = ",".join(f"{name}={value}" for name, value in given.items())
         model, simple = str(run.get("model") or ""), bool(run.get("force_simple"))
+        form = quirks.form_of(model, simple=simple, arguments=str(given))
         reason = quirks.refusal(
-            model,
-            simple=simple,
-            arguments=str(given),
-            video=not all(blind),
-            blind=any(blind),
+            model, simple=simple, arguments=str(given), video=not all(blind), blind=any(blind)
         )
         if reason:
             _tell(reason)
             return True
-        if quirks.form_of(model, simple=simple, arguments=str(given)).repeat > 1:
+        if form.repeat > 1:
             # A task's functions are not told the model's arguments.
             os.environ.setdefault(quirks.VARIABLE, "clip")
     return False
