@@ -134,11 +134,11 @@ class _Clips:
             return found
         try:
             file, place = self.release.elsewhere(video, self.path, self.foreign)
-        except LookupError as reason:
-            return Footage(name, None, str(reason).replace(video, reference, 1))
+        except LookupError as error:
+            return Footage(name, None, str(error).replace(video, reference, 1))
         if video in self.claimed:
-            reason = f"the release has no {reference}, and {place} could be another split's"
-            return Footage(name, None, reason)
+            problem = f"the release has no {reference}, and {place} could be another split's"
+            return Footage(name, None, problem)
         self.parsed.found_elsewhere[reference] = place
         return Footage(name, file)
 
