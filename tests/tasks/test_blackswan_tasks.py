@@ -12,7 +12,6 @@ from datasets import Dataset
 from tests.tasks.releases import write_video
 from tests.tasks.yamls import aggregated, config
 from video_reasoning.tasks import blackswan, media, registry, scoring
-from video_reasoning.tasks.blackswan import prompts
 from video_reasoning.tasks.errors import StoreError
 
 DOC: dict[str, Any] = {

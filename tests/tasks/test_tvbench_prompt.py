@@ -21,8 +21,8 @@ def test_the_released_layout() -> None:
     """A bar marks the end of a line that ends with a blank."""
     expected = f"""\
 You will be provided with 8 separate frames uniformly sampled from a video, the frames are \
-provided in chronological order of the video. Analyze these frames and provide the answer to the question \
-about the video content. Answer the multiple-choice question about the video content. |
+provided in chronological order of the video. Analyze these frames and provide the answer to the \
+question about the video content. Answer the multiple-choice question about the video content. |
 
 You must use these frames to answer the multiple-choice question; do not rely on any externel \
 knowledge or commonsense. |
