@@ -111,6 +111,21 @@ def named_condition(document: Document, settings: Mapping[str, Any] | None, defa
     return str((settings or {}).get("condition") or document.get("condition") or default)
 
 
+def prompt_style(settings: Mapping[str, Any] | None) -> str:
+    """Return whose layout a prompt has: "paper", or "released" for the authors' code.
+
+    Args:
+        settings: ``lmms_eval_specific_kwargs``; its ``prompt_style`` is read.
+
+    Raises:
+        ValueError: There is no such style.
+    """
+    style = str((settings or {}).get("prompt_style") or "paper")
+    if style not in ("paper", "released"):
+        raise ValueError(f"There is no prompt_style '{style}': use 'paper' or 'released'.")
+    return style
+
+
 def metric(
     name: str, aggregation: Callable[..., Any], *, higher_is_better: bool = True
 ) -> dict[str, Any]:

@@ -2,19 +2,30 @@
 
 The prompts are the paper's own, verbatim (appendix E; with captions: appendix H.1). The paper
 asks for reasoning before the answer in one experiment (section 7.2) and does not print that
-prompt: :data:`STEP_BY_STEP` is our own wording.
+prompt: it is the one of the authors' script.
+
+``prompt_style: released`` in a YAML's ``lmms_eval_specific_kwargs`` takes words and layout of the
+authors' LLaVA-Video scripts, the only ones that cover every task. They differ from the appendix and
+from the scripts of the other models.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Any
+from typing import Any, Protocol
 
 from video_reasoning.tasks import scoring
 
 Document = Mapping[str, Any]
 Settings = Mapping[str, Any] | None
-"""``lmms_eval_specific_kwargs``, which no prompt here depends on."""
+
+
+class Prompt(Protocol):
+    """A ``doc_to_text`` of the harness."""
+
+    def __call__(self, doc: Document, lmms_eval_specific_kwargs: Settings = None) -> str:
+        """Return the whole prompt."""
+
 
 FORECASTER_GEN = (
     "Describe what could happen next, by explaining the sequence of actions leading to the outcome."
@@ -47,14 +58,21 @@ BEGINNING = "Here is the beginning of the video:"
 END = "Here is the end of the video:"
 """Precedes V_post if a model is shown two clips."""
 
-STEP_BY_STEP = (
-    "Reason step by step before you choose: say what the video shows, then hold each description "
-    "against it. Finish with a line of its own that reads: Answer: <letter>"
+RELEASED_FORECASTER_GEN = (
+    "In one sentence, describe what could happen next, by explaining the sequence of actions "
+    "leading to the outcome in one sentence."
 )
-"""Asks for reasoning before the option; our own wording."""
-
-
-DocToText = Callable[..., str]
+RELEASED_REPORTER_GEN = "What is happening in the video? Explain the video in 1-2 sentences."
+RELEASED_DETECTIVE_MCQ = (
+    "Which of the following descriptions indicate what happened in the hidden (black) frames of "
+    "the video?"
+)
+RELEASED_REPORTER_MCQ = "Which of these descriptions correctly explains what happens in this video?"
+RELEASED_YES_NO = (
+    "Hypothesis: {hypothesis}\n Given the video clip, does this hypothesis hold? Answer yes or no."
+)
+REASON_FIRST = " Provide your answer as \n'Reason: reason in 10 words.\nAnswer: your answer'"
+"""Asks for reasoning before the option, in the authors' words."""
 
 
 def listed_options(doc: Document) -> str:
@@ -62,50 +80,70 @@ def listed_options(doc: Document) -> str:
     return " ".join(f"{letter}. {text}" for letter, text in scoring.letters(doc["options"]).items())
 
 
-def _same(prompt: str) -> DocToText:
-    """Return a ``doc_to_text`` with one prompt for every video."""
-    return lambda doc, _=None: prompt
+def option_lines(doc: Document) -> str:
+    """Return the options as the released scripts list them: each on a line, ``A. <Option A>``."""
+    return "".join(
+        f"\n{letter}. {text}" for letter, text in scoring.letters(doc["options"]).items()
+    )
 
 
-forecaster_gen = _same(FORECASTER_GEN)
-detective_gen = _same(DETECTIVE_GEN)
-reporter_gen = _same(REPORTER_GEN)
+def _prompt(paper: Callable[[Document], str], released: Callable[[Document], str]) -> Prompt:
+    """Return a ``doc_to_text`` that has both styles."""
+
+    def doc_to_text(doc: Document, lmms_eval_specific_kwargs: Settings = None) -> str:
+        style = scoring.prompt_style(lmms_eval_specific_kwargs)
+        return released(doc) if style == "released" else paper(doc)
+
+    return doc_to_text
 
 
-def detective_mcq(doc: Document, _: Settings = None) -> str:
-    """Return the prompt of Detective-MCQ."""
-    return DETECTIVE_MCQ.format(options=listed_options(doc))
+forecaster_gen = _prompt(lambda doc: FORECASTER_GEN, lambda doc: RELEASED_FORECASTER_GEN)
+detective_gen = _prompt(lambda doc: DETECTIVE_GEN, lambda doc: DETECTIVE_GEN)
+reporter_gen = _prompt(lambda doc: REPORTER_GEN, lambda doc: RELEASED_REPORTER_GEN)
+
+detective_mcq = _prompt(
+    lambda doc: DETECTIVE_MCQ.format(options=listed_options(doc)),
+    lambda doc: RELEASED_DETECTIVE_MCQ + option_lines(doc),
+)
+reporter_mcq = _prompt(
+    lambda doc: REPORTER_MCQ.format(options=listed_options(doc)),
+    lambda doc: RELEASED_REPORTER_MCQ + option_lines(doc),
+)
+yes_no = _prompt(
+    lambda doc: YES_NO.format(hypothesis=doc["hypothesis"]),
+    lambda doc: RELEASED_YES_NO.format(hypothesis=doc["hypothesis"]),
+)
 
 
-def reporter_mcq(doc: Document, _: Settings = None) -> str:
-    """Return the prompt of Reporter-MCQ."""
-    return REPORTER_MCQ.format(options=listed_options(doc))
+def _reasoned(question: str, end: str) -> Prompt:
+    """Return the authors' prompt for an answer with its reason; the paper prints none."""
+
+    def text_of(doc: Document) -> str:
+        return f"{question}{REASON_FIRST}{end}{option_lines(doc)}"
+
+    return _prompt(text_of, text_of)
 
 
-def yes_no(doc: Document, _: Settings = None) -> str:
-    """Return the prompt of Detective-Y/N and Reporter-Y/N."""
-    return YES_NO.format(hypothesis=doc["hypothesis"])
+detective_mcq_cot = _reasoned(RELEASED_DETECTIVE_MCQ, " ")
+reporter_mcq_cot = _reasoned(RELEASED_REPORTER_MCQ, ". ")
+
+# With captions of both ends of the video first, and with how the two differ (appendix H.1).
+perception = _prompt(
+    lambda doc: f"{_perceived(doc)}\n{CAPTIONED_MCQ.format(options=listed_options(doc))}",
+    lambda doc: f"{_perceived(doc)} {RELEASED_DETECTIVE_MCQ} {option_lines(doc)}",
+)
+perception_comprehension = _prompt(
+    lambda doc: (
+        f"{_perceived(doc)} {_compared(doc)}\n{CAPTIONED_MCQ.format(options=listed_options(doc))}"
+    ),
+    lambda doc: (
+        f"{_perceived(doc)} {_compared(doc)} \n{RELEASED_DETECTIVE_MCQ} {option_lines(doc)}"
+    ),
+)
 
 
-def detective_mcq_cot(doc: Document, _: Settings = None) -> str:
-    """Return the prompt of Detective-MCQ, and a request for reasoning first."""
-    return f"{detective_mcq(doc)}\n{STEP_BY_STEP}"
-
-
-def reporter_mcq_cot(doc: Document, _: Settings = None) -> str:
-    """Return the prompt of Reporter-MCQ, and a request for reasoning first."""
-    return f"{reporter_mcq(doc)}\n{STEP_BY_STEP}"
-
-
-def perception(doc: Document, _: Settings = None) -> str:
-    """Return Detective-MCQ with captions of both ends of the video first (appendix H.1)."""
-    return f"{_perceived(doc)}\n{CAPTIONED_MCQ.format(options=listed_options(doc))}"
-
-
-def perception_comprehension(doc: Document, _: Settings = None) -> str:
-    """Return what :func:`perception` does, with how the two ends differ (appendix H.1)."""
-    differs = COMPREHENSION.format(pc_comp=_clause(doc["pc_comp"]))
-    return f"{_perceived(doc)} {differs}\n{CAPTIONED_MCQ.format(options=listed_options(doc))}"
+def _compared(doc: Document) -> str:
+    return COMPREHENSION.format(pc_comp=_clause(doc["pc_comp"]))
 
 
 def _perceived(doc: Document) -> str:
@@ -119,13 +157,17 @@ def _clause(caption: str) -> str:
     return caption.strip().rstrip(".")
 
 
-def _two_clips(question: DocToText) -> DocToText:
+def _two_clips(question: Prompt) -> Prompt:
     """Return a ``doc_to_text`` with the sentences that precede each of the two clips.
 
     A chat model gets the clips between the sentences (``doc_to_messages``); this is the same text
     in one piece, which the harness builds for every task and logs.
     """
-    return lambda doc, _=None: f"{BEGINNING}\n{END}\n{question(doc)}"
+
+    def refused(doc: Document) -> str:
+        raise ValueError("Tasks with two clips have no released prompt; leave prompt_style out.")
+
+    return _prompt(lambda doc: f"{BEGINNING}\n{END}\n{question(doc)}", refused)
 
 
 detective_gen_clips = _two_clips(detective_gen)

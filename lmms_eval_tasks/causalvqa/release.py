@@ -137,8 +137,8 @@ class _Clips:
         except LookupError as error:
             return Footage(name, None, str(error).replace(video, reference, 1))
         if video in self.claimed:
-            reason = f"the release has no {reference}, and {place} could be another split's"
-            return Footage(name, None, reason)
+            problem = f"the release has no {reference}, and {place} could be another split's"
+            return Footage(name, None, problem)
         self.parsed.found_elsewhere[reference] = place
         return Footage(name, file)
 

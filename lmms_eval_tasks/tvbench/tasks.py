@@ -40,6 +40,28 @@ BLIND_PROMPT = (
 )
 """The video-free prompt, verbatim (appendix D.3)."""
 
+_ASKED = "<question> \n{question} \n</question>\n\n<options> \n{index2ans} \n</options>\n"
+
+RELEASED_PROMPT = (
+    PROMPT.partition("<question>")[0]
+    .replace("external", "externel")  # as the authors' code spells it
+    .replace("\n", " \n\n")
+    + _ASKED
+    + PROMPT.partition("</options>")[2].replace("\n", " \n\n").removeprefix(" \n")
+    + " \n"
+)
+"""The evaluation prompt in the layout of the authors' code."""
+
+RELEASED_BLIND_PROMPT = (
+    BLIND_PROMPT.partition("<question>")[0]
+    + "\n"
+    + _ASKED
+    + "    "
+    + BLIND_PROMPT.partition("</options>")[2]
+    + " \n"
+)
+"""The video-free prompt in the layout of the authors' code."""
+
 DEFAULT_CONDITION = "ordered16"
 """16 frames at equal intervals, in order (section 5)."""
 
@@ -71,9 +93,17 @@ def doc_to_visual(doc: Document, lmms_eval_specific_kwargs: Settings = None) -> 
 
 
 def doc_to_text(doc: Document, lmms_eval_specific_kwargs: Settings = None) -> str:
-    """Return the paper's prompt, with the number of frames that the condition shows."""
+    """Return the paper's prompt, with the number of frames that the condition shows.
+
+    ``prompt_style: released`` in the settings lays it out as the authors' code does.
+    """
     shown = condition(doc, lmms_eval_specific_kwargs)
-    template = BLIND_PROMPT if shown.kind == "blind" else PROMPT
+    released = scoring.prompt_style(lmms_eval_specific_kwargs) == "released"
+    template, blind = (
+        (RELEASED_PROMPT, RELEASED_BLIND_PROMPT) if released else (PROMPT, BLIND_PROMPT)
+    )
+    if shown.kind == "blind":
+        template = blind
     return template.format(
         num_frames=shown.m,
         question=doc["question"],

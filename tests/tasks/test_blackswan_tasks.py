@@ -12,7 +12,6 @@ from datasets import Dataset
 from tests.tasks.releases import write_video
 from tests.tasks.yamls import aggregated, config
 from video_reasoning.tasks import blackswan, media, registry, scoring
-from video_reasoning.tasks.blackswan import prompts
 from video_reasoning.tasks.errors import StoreError
 
 DOC: dict[str, Any] = {
@@ -46,10 +45,13 @@ DETECTIVE_MCQ = (
 REPORTER_MCQ = (
     f"Select the description that correctly explains what happens in this video: {OPTIONS}"
 )
-STEP_BY_STEP = (
-    "Reason step by step before you choose: say what the video shows, then hold each description "
-    "against it. Finish with a line of its own that reads: Answer: <letter>"
+LINES = "A. The dog jumps in.\nB. The chair {breaks}.\nC. The rope snaps."
+RELEASED_DETECTIVE_MCQ = (
+    "Which of the following descriptions indicate what happened in the hidden (black) frames of "
+    "the video?"
 )
+RELEASED_REPORTER_MCQ = "Which of these descriptions correctly explains what happens in this video?"
+REASON_FIRST = " Provide your answer as \n'Reason: reason in 10 words.\nAnswer: your answer'"
 TWO_CLIPS = "Here is the beginning of the video:\nHere is the end of the video:\n"
 CAPTIONED = (
     "Which of the following descriptions indicate what happened in the hidden (black) frames of "
@@ -71,8 +73,8 @@ PROMPTS = {
     "detective_gen_clips": TWO_CLIPS + DETECTIVE_GEN,
     "detective_mcq_clips": TWO_CLIPS + DETECTIVE_MCQ,
     "detective_yn_clips": TWO_CLIPS + YES_NO,
-    "detective_mcq_cot": f"{DETECTIVE_MCQ}\n{STEP_BY_STEP}",
-    "reporter_mcq_cot": f"{REPORTER_MCQ}\n{STEP_BY_STEP}",
+    "detective_mcq_cot": f"{RELEASED_DETECTIVE_MCQ}{REASON_FIRST} \n{LINES}",
+    "reporter_mcq_cot": f"{RELEASED_REPORTER_MCQ}{REASON_FIRST}. \n{LINES}",
     "detective_mcq_perception": f"{PERCEIVED}\n{CAPTIONED}",
     "detective_mcq_perception_comprehension": (
         f"{PERCEIVED} The two parts differ in the following way: the dog is wet at the end.\n"
@@ -86,6 +88,40 @@ PROMPTS = {
 @pytest.mark.parametrize("task", PROMPTS)
 def test_every_tasks_prompt(prefix: str, task: str) -> None:
     assert config(prefix + task)["doc_to_text"](DOC) == PROMPTS[task]
+
+
+RELEASED = {
+    "forecaster_gen": "In one sentence, describe what could happen next, by explaining the "
+    "sequence of actions leading to the outcome in one sentence.",
+    "detective_gen": DETECTIVE_GEN,
+    "detective_mcq": f"{RELEASED_DETECTIVE_MCQ}\n{LINES}",
+    "detective_yn": YES_NO.replace("\n", "\n "),
+    "reporter_gen": "What is happening in the video? Explain the video in 1-2 sentences.",
+    "reporter_mcq": f"{RELEASED_REPORTER_MCQ}\n{LINES}",
+    "reporter_yn": YES_NO.replace("\n", "\n "),
+    "detective_mcq_cot": PROMPTS["detective_mcq_cot"],
+    "reporter_mcq_cot": PROMPTS["reporter_mcq_cot"],
+    "detective_mcq_perception": f"{PERCEIVED} {RELEASED_DETECTIVE_MCQ} \n{LINES}",
+    "detective_mcq_perception_comprehension": (
+        f"{PERCEIVED} The two parts differ in the following way: the dog is wet at the end. \n"
+        f"{RELEASED_DETECTIVE_MCQ} \n{LINES}"
+    ),
+}
+"""Task without its prefix -> the prompt of the authors' LLaVA-Video script."""
+
+
+@pytest.mark.parametrize("task", PROMPTS)
+def test_every_tasks_released_prompt(task: str) -> None:
+    doc_to_text = config(f"blackswan_{task}")["doc_to_text"]
+    released = {"prompt_style": "released"}
+    assert doc_to_text(DOC, lmms_eval_specific_kwargs={"other": 1}) == PROMPTS[task]
+    if task.endswith("_clips"):
+        with pytest.raises(ValueError, match="two clips have no released prompt"):
+            doc_to_text(DOC, released)
+    else:
+        assert doc_to_text(DOC, released) == RELEASED[task]
+    with pytest.raises(ValueError, match="no prompt_style 'official'"):
+        doc_to_text(DOC, {"prompt_style": "official"})
 
 
 def test_there_are_no_other_tasks_and_both_splits_have_the_same() -> None:
@@ -273,7 +309,3 @@ def test_how_many_questions_have_no_captions(home: Path) -> None:
         table = aggregated(f"blackswan_detective_mcq_{task}", logged)
         assert table["captionless_items"] == count
         assert table["accuracy"] == 1.0
-
-
-def test_prompts_say_which_wording_is_ours() -> None:
-    assert "our own wording" in (prompts.__doc__ or "")
