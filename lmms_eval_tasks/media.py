@@ -80,6 +80,8 @@ def _known_problem(benchmark: str, document: Mapping[str, Any]) -> str | None:
     """Return the same as far as it is known without opening the video; None if it is not."""
     if not document.get("problem") and not document.get("video"):
         return "the question names no video"
+    if not store.inside(str(document.get("video") or "."), store.benchmark_folder(benchmark)):
+        return str(document.get("problem") or "") or "its video is outside the store"
     key = video_path(benchmark, document), str(document.get("id"))
     return str(document.get("problem") or "") or _OUTCOMES.get(key)
 

@@ -24,7 +24,7 @@ from video_reasoning.preprocessing.frames import NumberedFrames
 from video_reasoning.preprocessing.lossless import Bank
 from video_reasoning.preprocessing.video import check_file, reported
 
-VERSION = 1  # part of every clip's name; another number makes all clips again
+VERSION = 2  # part of every clip's name; another number makes all clips again
 _READ_ONLY = (errno.EACCES, errno.EPERM, errno.EROFS)
 
 Request = tuple[Condition, str, int | None]

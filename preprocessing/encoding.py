@@ -18,6 +18,7 @@ from typing import Any
 import av
 import av.error
 
+from video_reasoning.preprocessing.pictures import RGB
 from video_reasoning.preprocessing.sound import Sound
 
 # Chosen by measurement on 640x272 and 1280x720 clips: the fastest preset with finer motion search,
@@ -85,7 +86,7 @@ class PartEncoder:
         )
         stream.width, stream.height, stream.pix_fmt = width, height, "yuv420p"
         stream.codec_context.time_base = self.time_base
-        if like is not None:
+        if like is not None and like.colorspace != RGB:
             stream.codec_context.colorspace = like.colorspace
         # A key frame a second, so that readers find any frame quickly.
         self._key_interval = max(1, round(self.rate))

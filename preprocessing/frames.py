@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Generic, TypeVar
 
-from video_reasoning.preprocessing.pictures import rotation_of
+from video_reasoning.preprocessing.pictures import is_mirrored, rotation_of
 from video_reasoning.preprocessing.video import VideoError, open_video
 
 # Codecs whose packets in MP4 or Matroska are one shown frame each.
@@ -175,7 +175,10 @@ def _upright(frame: Any) -> Any:
     """Return a frame as a PIL image, turned as a player turns it."""
     rotation = rotation_of(frame)
     image = frame.to_image()
-    return image.rotate(rotation, expand=True) if rotation else image
+    from PIL import ImageOps
+
+    turned = image.rotate(rotation, expand=True) if rotation else image
+    return ImageOps.mirror(turned) if is_mirrored(frame) else turned
 
 
 def jpeg(image: Any, longest: int = 960, quality: int = 85) -> bytes:

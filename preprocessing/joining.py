@@ -23,7 +23,7 @@ from video_reasoning.preprocessing.pictures import Converter, black_frame
 from video_reasoning.preprocessing.sound import Sound, join
 from video_reasoning.preprocessing.video import VideoError, open_video, probe
 
-VERSION = 1
+VERSION = 2
 """Part of every name that `joined_name` gives; another number makes all clips again."""
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import struct
 from fractions import Fraction
 from typing import Any
 
@@ -9,6 +10,8 @@ import av
 import av.filter
 
 _TURNS = {90: "transpose=cclock", 180: "hflip,vflip", 270: "transpose=clock"}
+RGB = 0
+"""The color matrix of pictures that are not stored as luma and chroma."""
 _EXACT = "bicubic+full_chroma_inp+accurate_rnd+bitexact"
 
 
@@ -41,6 +44,7 @@ class Converter:
         )
         self._shape = (frame.width, frame.height, kind)
         self._rotation = rotation_of(frame)
+        self._mirrored = is_mirrored(frame)
         self._narrow = full and not keep_range
         self._graphs: dict[tuple[int, int, str], tuple[Any, Any, Any]] = {}
         self.format = "yuvj420p" if kind == "yuvj420p" and keep_range else "yuv420p"
@@ -56,6 +60,8 @@ class Converter:
             changes.append("full range to limited range")
         if self._rotation in _TURNS:
             changes.append(f"rotated by {self._rotation} degrees")
+        if self._mirrored:
+            changes.append("mirrored")
         if self.size != self._upright:
             odd = size is None
             fitted = "filled up to even sizes" if odd else "scaled to {}x{}".format(*self.size)
@@ -72,13 +78,19 @@ class Converter:
             self._graphs[shape] = self._build(frame)
         _, entry, end = self._graphs[shape]
         entry.push(frame)
-        return end.pull()
+        picture = end.pull()
+        # The filters know nothing of the matrix; readers that follow tags need it.
+        if frame.colorspace != RGB:
+            picture.colorspace = frame.colorspace
+        return picture
 
     def _build(self, frame: Any) -> tuple[Any, Any, Any]:
         width, height = self._upright
         steps = []
         if self._rotation in _TURNS:
             steps += _TURNS[self._rotation].split(",")
+        if self._mirrored:
+            steps.append("hflip")
         limited = ":out_range=limited" if self._narrow else ""
         if self._padded:
             steps.append(f"scale={width}:{height}:flags={_EXACT}{limited}")
@@ -115,7 +127,18 @@ class Converter:
 
 def rotation_of(frame: Any) -> int:
     """Return by how many degrees, counterclockwise, a player turns the frame: 0..359."""
-    return round(getattr(frame, "rotation", 0) or 0) % 360
+    angle = round(getattr(frame, "rotation", 0) or 0)
+    # The angle is that of the matrix's first column; a mirrored one is to be turned the other way.
+    return (180 - angle if is_mirrored(frame) else angle) % 360
+
+
+def is_mirrored(frame: Any) -> bool:
+    """Tell whether a player shows a frame mirrored, left for right, after turning it."""
+    data = frame.side_data.get("DISPLAYMATRIX") if hasattr(frame, "side_data") else None
+    if data is None:
+        return False
+    a, b, _, c, d = struct.unpack("=5i", bytes(data)[:20])
+    return bool(a * d - b * c < 0)
 
 
 def black_frame(width: int, height: int, pixel_format: str = "yuv420p") -> Any:

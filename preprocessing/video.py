@@ -20,6 +20,9 @@ from video_reasoning.preprocessing.pictures import rotation_of
 MOST_PIXELS = 8192 * 8192
 """A picture with more is refused: a file of a kilobyte may claim one that fills the memory."""
 
+MOST_RATE = 1000
+"""Frames per second; a mean rate above is believed only if the frames' times say the same."""
+
 _DAMAGED = "its data is damaged or cut off, or it is not a video"
 _FALLBACK_RATE = Fraction(25)
 
@@ -161,6 +164,12 @@ def decode_strictly(path: Path, container: Any, stream: Any) -> Iterator[Any]:
             yield frame
     if frames == 0:
         raise VideoError(f"{path} does not contain a frame that can be decoded.")
+    if container.format.name.startswith("matroska"):
+        missing = _missing_bytes(path)
+        if missing:
+            raise VideoError(
+                f"{path} is truncated: its header promises {missing:,} bytes more than it has."
+            )
     # Only this family of formats lists every packet in its header. An edit list may hide some of
     # them on purpose, as in a video that was trimmed on a telephone: then all must be counted.
     if container.format.name.startswith("mov") and packets < stream.frames:
@@ -185,6 +194,37 @@ def _count_stored(path: Path, index: int) -> int:
     ):
         packets = container.demux(container.streams[index])
         return sum(bool(packet.size) and not packet.is_corrupt for packet in packets)
+
+
+def _missing_bytes(path: Path) -> int:
+    """Return how many bytes a Matroska or WebM file lacks of what its header promises.
+
+    The file is two elements: a header, and a segment with everything else, whose size is written
+    when the file is finished (all ones in a stream, whose end nobody knew).
+    """
+    with path.open("rb") as file:
+        head = file.read(4096)
+    try:
+        size, begin, _ = _number(head, 4)  # behind the header's own id, 1A 45 DF A3
+        begin += size
+        if head[begin : begin + 4] != b"\x18\x53\x80\x67":
+            return 0
+        size, begin, known = _number(head, begin + 4)
+    except IndexError:
+        return 0
+    return max(0, begin + size - path.stat().st_size) if known else 0
+
+
+def _number(data: bytes, place: int) -> tuple[int, int, bool]:
+    """Read a number of EBML, whose first bits say how long it is.
+
+    Returns:
+        The number, the place after it, and whether it says anything (not all ones).
+    """
+    length = 9 - data[place].bit_length()
+    bits = 7 * length
+    value = int.from_bytes(data[place : place + length], "big") & ((1 << bits) - 1)
+    return value, place + length, value != (1 << bits) - 1
 
 
 def probe(path: Path) -> VideoInfo:
@@ -290,7 +330,11 @@ def _is_cover(stream: Any, container: Any) -> bool:
 
 
 def _info(container: Any, stream: Any, frame: Any) -> VideoInfo:
-    fps = _standard(Fraction(stream.average_rate or stream.guessed_rate or _FALLBACK_RATE))
+    rate = stream.average_rate or stream.guessed_rate or _FALLBACK_RATE
+    # DV in AVI has the clock's ticks there.
+    if rate > MOST_RATE and stream.guessed_rate and stream.guessed_rate < rate:
+        rate = stream.guessed_rate
+    fps = _standard(Fraction(rate))
     if stream.duration and stream.time_base:
         duration = float(stream.duration * stream.time_base)
     elif container.duration:

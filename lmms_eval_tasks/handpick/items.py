@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path, PurePosixPath
+from pathlib import Path
 from typing import Any
 
 from video_reasoning.tasks import store
@@ -84,18 +84,10 @@ def sample(items: Sequence[Item], size: int, seed: int = 0) -> list[Item]:
     return sorted(items, key=rank)[:size]
 
 
-def inside(name: str) -> bool:
-    """Tell whether a relative path from the store stays below the folder that it starts in."""
-    parts = PurePosixPath(name.replace("\\", "/"))
-    drive = name[1:2] == ":"
-    return bool(parts.parts) and not parts.is_absolute() and not drive and ".." not in parts.parts
-
-
 def _item(row: Mapping[str, Any], folder: Path) -> Item:
     video, problem = str(row.get("video") or ""), str(row.get("problem") or "")
-    shown = inside(video)
+    shown = store.inside(video, folder)
     if not shown and not problem:
-        # The paths in a store that somebody else wrote are not to be trusted.
         problem = "its video is outside the store" if video else "the question names no video"
     return Item(
         id=str(row["id"]),

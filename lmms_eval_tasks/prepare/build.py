@@ -42,6 +42,7 @@ from video_reasoning.tasks.prepare.jobs import (
     check_video,
     join_clip,
     link_or_copy,
+    release_roots,
 )
 from video_reasoning.tasks.release.hub import fetch, fetched_from
 from video_reasoning.tasks.release.records import Footage, Item, Joined, Parsed
@@ -145,7 +146,7 @@ def prepare(
                 raise ReleaseError(f"{source} holds no question that can be read ({reasons}).")
             team = Workers(workers, engine, engine_address, isolate=isolate, shared=folder)
             with team:
-                work = _Work(folder, scratch, team, report)
+                work = _Work(folder, scratch, team, report, release_roots(source, scratch))
                 manifest = work.run(benchmark, reader, release, parsed, origin, authors_prompt)
             # Inside the lock: another run may begin at once, with a folder of the same name.
             shutil.rmtree(scratch, ignore_errors=True)
@@ -161,8 +162,16 @@ def prepare(
 class _Work:
     """One run of :func:`prepare`, after the annotations have been read."""
 
-    def __init__(self, folder: Path, scratch: Path, workers: Workers, progress: Progress) -> None:
+    def __init__(
+        self,
+        folder: Path,
+        scratch: Path,
+        workers: Workers,
+        progress: Progress,
+        roots: Sequence[Path],
+    ) -> None:
         self.folder = folder
+        self.roots = roots
         self.workers = workers
         self.progress = progress
         self.checked_file = scratch / "checked.jsonl"
@@ -258,6 +267,13 @@ class _Work:
         for name, part in footage.items():
             if part.file is None:
                 unplaced[name] = Checked(part.problem)
+                continue
+            real = part.file.resolve()
+            if not any(real.is_relative_to(root) for root in self.roots):
+                unplaced[name] = Checked(
+                    f"{name} is a link to a file outside the release, which is not followed; copy "
+                    "the file into the release."
+                )
                 continue
             try:
                 if not is_regular(part.file):  # opening a pipe would wait forever

@@ -137,3 +137,24 @@ def link_or_copy(file: Path, target: Path) -> None:
             os.link(file.resolve(), temporary)
         except OSError:
             shutil.copy2(file, temporary)
+
+
+def release_roots(source: Path, scratch: Path) -> list[Path]:
+    """Return the folders that a release's videos may be in, once links are followed.
+
+    A release from elsewhere could link to any file of this machine, and its store be shared. The
+    Hub's cache is made of links to its ``blobs``.
+
+    Args:
+        source: The release's folder or archive.
+        scratch: Where its archives are unpacked and downloads are put.
+    """
+    home = Path(os.environ.get("HF_HOME") or "~/.cache/huggingface")
+    cache = Path(os.environ.get("HF_HUB_CACHE") or home / "hub")
+    source = source.absolute()
+    blobs = [
+        folder.parent / "blobs"
+        for folder in (source, *source.parents)
+        if folder.name == "snapshots" and folder.parent.name.startswith("datasets--")
+    ]
+    return [path.expanduser().resolve() for path in (source, scratch, cache, *blobs)]

@@ -18,6 +18,7 @@ from video_reasoning.preprocessing.conditions import Condition, condition_indice
 from video_reasoning.preprocessing.frames import Frames, count_frames, jpeg, read_frames
 from video_reasoning.preprocessing.sampling import uniform_indices
 from video_reasoning.preprocessing.video import VideoError
+from video_reasoning.tasks import store
 from video_reasoning.tasks.registry import our_tasks
 from video_reasoning.tasks.report.tables import RunKey, run_key
 from video_reasoning.tasks.results.items import Item, TaskLog
@@ -163,7 +164,10 @@ def _pictures(
     if log.folder is None or not question.get("video"):
         return [], "No pictures: the store that the run read is not there."
     names = ["video_before", "video_after"] if log.task.endswith("_clips") else ["video"]
-    paths = [log.folder / str(question.get(name) or question["video"]) for name in names]
+    videos = [str(question.get(name) or question["video"]) for name in names]
+    if not all(store.inside(video, log.folder) for video in videos):
+        return [], "No pictures: the video is outside the store."
+    paths = [log.folder / video for video in videos]
     try:
         if example.condition:
             return _condition_frames(log, question, example, paths[0], log.folder / "clips")

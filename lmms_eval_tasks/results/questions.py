@@ -14,8 +14,9 @@ from video_reasoning.tasks.results.logs import Run
 def questions_of(run: Run, task: str) -> Path:
     """Find the questions file that a task's run has read.
 
-    The file that the run recorded counts; if it is gone (a run from another machine), the
-    store's own of the same benchmark and split.
+    The file that the run recorded counts if it is in the store; otherwise (a run from another
+    machine, or one that somebody else wrote) the store's own of the same benchmark and split. A
+    results file could name any file of this machine.
 
     Raises:
         StoreError: There is neither.
@@ -26,7 +27,7 @@ def questions_of(run: Run, task: str) -> Path:
     files = kwargs.get("data_files") if isinstance(kwargs, Mapping) else None
     recorded = list(files.values()) if isinstance(files, Mapping) else []
     for name in recorded:
-        if isinstance(name, str) and Path(name).is_file():
+        if isinstance(name, str) and _in_store(name):
             return Path(name)
     ours = registry.our_tasks().get(task)
     for benchmark, split in ours.needs if ours else ():
@@ -36,5 +37,12 @@ def questions_of(run: Run, task: str) -> Path:
         return store.questions_file(benchmark, split)
     raise StoreError(
         f"The questions of {task} were not found: the run recorded "
-        f"{', '.join(map(str, recorded)) or 'no file'}, and no task of that name is known here."
+        f"{', '.join(map(str, recorded)) or 'no file'}, which is not in the store {store.home()}, "
+        f"and no task of that name is known here; {store.HOME_VARIABLE} names another store."
     )
+
+
+def _in_store(name: str) -> bool:
+    path = Path(name).absolute()
+    home = store.home().resolve()
+    return path.is_file() and path.resolve().is_relative_to(home)

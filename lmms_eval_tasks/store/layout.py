@@ -23,7 +23,7 @@ from __future__ import annotations
 import hashlib
 import os
 from collections.abc import Mapping
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from typing import Any
 
 import platformdirs
@@ -58,6 +58,24 @@ def benchmark_folder(benchmark: str, store_home: Path | None = None) -> Path:
             f"There is no benchmark called {benchmark!r}; the benchmarks are {', '.join(SPLITS)}."
         )
     return (store_home or home()) / benchmark
+
+
+def inside(name: str, folder: Path) -> bool:
+    """Tell whether a relative path from a benchmark's folder stays in it.
+
+    The paths in a store that somebody else wrote are not to be trusted. Folders may be links (the
+    videos may be on another disk), files that lead out of the benchmark's folder may not.
+
+    Args:
+        name: The path as the questions have it.
+        folder: The benchmark's folder.
+    """
+    parts = PurePosixPath(name.replace("\\", "/"))
+    if not parts.parts or parts.is_absolute() or name[1:2] == ":" or ".." in parts.parts:
+        return False
+    path = folder / parts
+    homes = (folder.resolve(), path.parent.resolve())
+    return not path.is_symlink() or any(path.resolve().is_relative_to(home) for home in homes)
 
 
 def clips_folder(benchmark: str) -> Path:

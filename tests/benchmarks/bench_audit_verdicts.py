@@ -1,4 +1,4 @@
-"""How often an audit's verdicts and intervals are right, by simulation; the tables of docs/audit.md.
+"""How often an audit's verdicts and intervals are right, by simulation; see docs/audit.md.
 
 Run: python -m tests.benchmarks.bench_audit_verdicts [--repeats N] [--draws N]
 

@@ -10,7 +10,7 @@ import pytest
 from tests.handpick.stores import row, write_store
 from video_reasoning.tasks import store
 from video_reasoning.tasks.errors import StoreError
-from video_reasoning.tasks.handpick.items import Item, inside, known_ids, load_items, sample
+from video_reasoning.tasks.handpick.items import Item, known_ids, load_items, sample
 
 
 def items(count: int) -> list[Item]:
@@ -47,8 +47,20 @@ def test_a_video_outside_the_store_is_not_shown(tmp_path: Path) -> None:
         ("C:x", False),
     ],
 )
-def test_paths_that_lead_out_are_seen(name: str, stays: bool) -> None:
-    assert inside(name) is stays
+def test_paths_that_lead_out_are_seen(tmp_path: Path, name: str, stays: bool) -> None:
+    assert store.inside(name, tmp_path) is stays
+
+
+def test_a_link_out_of_the_store_is_seen(tmp_path: Path) -> None:
+    folder = tmp_path / "tvbench"
+    (tmp_path / "disk").mkdir()
+    (folder / "clips").mkdir(parents=True)
+    (tmp_path / "private.mp4").touch()
+    (tmp_path / "disk/b.mp4").touch()
+    (folder / "videos").symlink_to(tmp_path / "disk")  # the owner's own
+    (folder / "clips/a.mp4").symlink_to(tmp_path / "private.mp4")
+    assert not store.inside("clips/a.mp4", folder)
+    assert store.inside("videos/b.mp4", folder)
 
 
 def test_nothing_prepared_names_the_command(tmp_path: Path) -> None:

@@ -106,13 +106,27 @@ def _display_matrix(angle: int, width: int, height: int) -> bytes:
     return b"".join(value.to_bytes(4, "big", signed=True) for value in values)
 
 
-def turn(source: Path, target: Path, angle: int, width: int = 96, height: int = 64) -> Path:
-    """Copy an MP4 file, noting a rotation in it as phones do; the pictures stay as they are."""
+def turn(
+    source: Path,
+    target: Path,
+    angle: int,
+    width: int = 96,
+    height: int = 64,
+    matrix: tuple[int, int, int, int] | None = None,
+) -> Path:
+    """Copy an MP4 file, noting a rotation in it as phones do; the pictures stay as they are.
+
+    `matrix` (a, b, c, d) takes the angle's place: a mirrored picture has no angle.
+    """
     data = source.read_bytes()
     plain = _display_matrix(0, width, height)
     # The first is the film's, the second the track's.
     start = data.index(plain, data.index(b"tkhd"))
     turned = _display_matrix(angle, width, height)
+    if matrix is not None:
+        a, b, c, d = (value << 16 for value in matrix)
+        values = (a, b, 0, c, d, 0, 0, 0, 1 << 30)
+        turned = b"".join(value.to_bytes(4, "big", signed=True) for value in values)
     target.write_bytes(data[:start] + turned + data[start + len(plain) :])
     return target
 

@@ -46,6 +46,31 @@ def remux(source: Path, target: Path, **options: str) -> Path:
     return target
 
 
+@pytest.mark.parametrize("suffix", [".mkv", ".webm"])
+@pytest.mark.parametrize("part", [0.3, 0.8, 0.999])
+def test_a_cut_matroska_is_refused(media: Path, suffix: str, part: float) -> None:
+    codec = {".mkv": "libx264", ".webm": "libvpx-vp9"}[suffix]
+    whole = media / f"whole{suffix}"
+    if not whole.exists():
+        write_video(whole, 60, codec=codec, options={"g": "5"})
+    assert verify(whole).frames == 60
+    data = whole.read_bytes()
+    cut = media / f"cut{part}{suffix}"
+    cut.write_bytes(data[: int(len(data) * part)])
+    with pytest.raises(VideoError, match=r"truncated|cut off|does not contain"):
+        verify(cut)
+
+
+def test_a_matroska_stream_may_not_know_its_end(media: Path, numbered: Path) -> None:
+    live = remux(numbered, media / "live.mkv", live="1")
+    assert verify(live).frames == 100
+
+
+def test_the_rate_of_dv_is_not_its_clock(media: Path) -> None:
+    path = write_video(media / "dv.avi", 25, width=720, height=576, codec="dvvideo", options={})
+    assert probe(path).fps == 25
+
+
 def nothing(path: Path, _: Path) -> None:
     del path
 

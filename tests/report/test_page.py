@@ -155,6 +155,28 @@ def test_every_kind_of_example_is_there(results: Path) -> None:
         assert bool(each.frames) == (each.verdicts[0].kind != "missing")
 
 
+def test_no_file_outside_the_store_is_shown(
+    tmp_path: Path, store: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    questions = causal_questions(2)
+    own = write_questions(store, "causalvqa", "debug", questions)
+    foreign = tmp_path / "foreign"
+    for question in questions:
+        question["video"] = str(own.parent.parent / question["video"])
+    file = write_questions(foreign, "causalvqa", "debug", questions)
+    lines = causal_lines(questions, lambda q: q["answer"])
+    write_run(tmp_path / "res", {"causalvqa_debug": lines}, questions={"causalvqa_debug": file})
+    # The questions that a results file names are not read unless they are in the store.
+    (log,) = gather([tmp_path / "res"])
+    assert log.questions_file == own
+    # Whoever takes that store for the own one does not show what it names elsewhere.
+    monkeypatch.setenv("VIDEO_REASONING_HOME", str(foreign))
+    (log,) = gather([tmp_path / "res"])
+    assert log.questions_file == file
+    shown = [example for example in examples([log], 1, 10) if example.frames]
+    assert shown == []
+
+
 def test_many_tasks_have_fewer_examples(results: Path) -> None:
     logs = gather([results])
     assert len(examples(logs, 1000, 12)) == LEAST_PER_TASK

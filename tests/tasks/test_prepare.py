@@ -109,6 +109,29 @@ def test_missing_and_broken_videos_are_recorded_and_the_rest_is_done(tmp_path: P
     assert str(tmp_path) not in json.dumps(manifest)
 
 
+def test_a_link_out_of_the_release_is_not_followed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("HF_HUB_CACHE", str(tmp_path / "hub"))
+    names = ("private", "hub/blobs/one", "repository/datasets--x/blobs/two", "inside")
+    source = tmp_path / "repository/datasets--x/snapshots/main"
+    rows = {
+        str(n): tvbench_question(key=f"v{n}", demonstration_type="human") for n in range(len(names))
+    }
+    write_tvbench(source, rows)
+    for number, name in enumerate(names):
+        video = source / f"videos/human/v{number}.mp4"
+        real = source / "elsewhere.mp4" if name == "inside" else tmp_path / name
+        real.parent.mkdir(parents=True, exist_ok=True)
+        video.rename(real)
+        video.symlink_to(real)
+    run("tvbench", source, tmp_path / "s")
+    found = questions(tmp_path / "s", "tvbench", "test")
+    assert "link to a file outside the release" in found[0]["problem"]
+    assert [row["problem"] for row in found[1:]] == [""] * 3
+    assert (tmp_path / "private").stat().st_nlink == 1
+
+
 def test_annotations_alone_are_read(tmp_path: Path) -> None:
     source = write_tvbench(tmp_path / "r", {"1": tvbench_question()}, videos=False)
     manifest = run("tvbench", source / "data", tmp_path / "s")

@@ -118,6 +118,17 @@ def test_what_is_shown_for_a_missing_video_is_black_and_readable(
     assert verify(Path(shown)).frames == media.PLACEHOLDER_FRAMES
 
 
+@pytest.mark.parametrize("absolute", [True, False])
+def test_a_video_outside_the_store_is_missing(
+    document: dict[str, Any], tmp_path: Path, absolute: bool
+) -> None:
+    outside = write_video(tmp_path / "private.mp4", frames=24) or tmp_path / "private.mp4"
+    document["video"] = str(outside) if absolute else "../private.mp4"
+    for condition in (None, {"condition": "ordered8"}):
+        assert tvbench.doc_to_visual(document, condition) == [str(media.placeholder())]
+    assert media.problem("tvbench", document) == "its video is outside the store"
+
+
 def test_what_prepare_found_is_believed(document: dict[str, Any]) -> None:
     document["problem"] = "cut short"
     assert media.problem("tvbench", document) == "cut short"
