@@ -5,8 +5,10 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
+from pathlib import Path
 from typing import Any, TypeVar
 
 from video_reasoning.metrics import principles
@@ -27,29 +29,8 @@ from video_reasoning.tasks.results.signature import signature
 RunKey = tuple[str, str]
 Key = TypeVar("Key")
 
-LABELS: Mapping[str, str] = {
-    "velocity_frequency": "Velocity & frequency",
-    "shape_trend": "Shape & trend",
-    "detective_mcq": "Detective MCQ",
-    "detective_yn": "Detective Y/N",
-    "reporter_mcq": "Reporter MCQ",
-    "reporter_yn": "Reporter Y/N",
-    "clip": "CLIP score",
-    "clip_score": "CLIP score",
-    "llm_match": "LLM-Match",
-    "bleu": "BLEU ×100",
-    "rouge_l": "ROUGE-L ×100",
-    **principles.LABELS,
-    "random1": "1 random frame",
-    "handpicked1": "1 handpicked frame",
-    "last1": "last frame",
-    "shuffled16": "16 shuffled",
-    "ordered16": "16 in order",
-    "ordered8": "8 in order",
-    "ordered32": "32 in order",
-    "no": "no",
-    "yes": "yes",
-}
+_FILE = Path(__file__).with_name("templates") / "labels.json"
+LABELS: Mapping[str, str] = json.loads(_FILE.read_text(encoding="utf-8")) | principles.LABELS
 
 _CHANCE_ROWS = ("random", "frequent")
 
