@@ -120,7 +120,7 @@ def _uses(function: Callable[..., Any], names: frozenset[str]) -> str:
         if code is None or code in seen:
             continue
         seen.add(code)
-        used = {name for inner in _codes(code) for name in inner.co_names}
+        used: set[str] = {name for inner in _codes(code) for name in inner.co_names}
         if found := sorted(used & names):
             return found[0]
         if depth < _DEPTH:

@@ -287,7 +287,9 @@ def test_a_task_of_an_odd_name_and_without_functions_for_scoring(audited: Audite
 
 def test_what_survives_is_written(audited: Audited) -> None:
     lines = [line.split("\t") for line in (audited.folder / "kept.txt").read_text().splitlines()]
-    kept = {task: {name for other, name in lines if other == task} for task, _ in lines}
+    # Ids repeat in one of the tasks: the place in the dataset follows.
+    assert all(len(line) == 3 and line[2].isdigit() for line in lines)
+    kept = {task: {name for other, name, _ in lines if other == task} for task, *_ in lines}
     assert kept and set(kept) <= set(audited.audit(False))
     for row in audited.standins["probe_tomato"].rows:
         right = False
@@ -295,7 +297,8 @@ def test_what_survives_is_written(audited: Audited) -> None:
             for line in audited.asked[False, variant_name("probe_tomato", condition)]:
                 if audited.standins["probe_tomato"].rows[line["doc_id"]]["id"] == row["id"]:
                     right = right or line["said"] == "ABCD"[row["answer"]]
-        assert (row["id"] in kept.get("probe_tomato", set())) == (not right)
+        # One answer does not tell a leak from luck, but what is right nowhere surely survives.
+        assert right or row["id"] in kept["probe_tomato"]
 
 
 def test_the_plan_can_be_read_back(audited: Audited) -> None:

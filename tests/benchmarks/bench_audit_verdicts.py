@@ -1,6 +1,6 @@
 """How often an audit's verdicts and intervals are right, by simulation; see docs/audit.md.
 
-Run: python -m tests.benchmarks.bench_audit_verdicts [--repeats N] [--draws N]
+Run: python -m tests.benchmarks.bench_audit_verdicts [--table NAME] [--repeats N]
 
 A question has a latent difficulty that most conditions share, so that two conditions answer most
 questions alike. With several questions a video, videos differ in difficulty too. The verdicts are
@@ -80,13 +80,8 @@ def _summary(result: AuditResult, variants: tuple[Variant, ...]) -> str:
     return verdict(replace(result, ratios=dict.fromkeys(names, kappa)), variants)[0]
 
 
-def main() -> None:
-    """Print the tables."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--repeats", type=int, default=200)
-    parser.add_argument("--draws", type=int, default=500)
-    given = parser.parse_args()
-    print(f"{given.repeats} simulated tasks a cell, {given.draws} draws\n")
+def verdicts(given: argparse.Namespace) -> None:
+    """Print the summaries by effect and number of questions."""
     print("Verdict by effect of order (points) and questions: Temporal / any order / little, %")
     for effect in EFFECTS:
         shares = _shares(0.6, 0.6 - effect / 100)
@@ -97,9 +92,13 @@ def main() -> None:
                 "/".join(f"{100 * found[head] / given.repeats:.0f}" for head in _HEADS[:3])
             )
         print(f"| {effect} | {' | '.join(cells)} |", flush=True)
+
+
+def options(given: argparse.Namespace) -> None:
+    """Print false summaries by number of options."""
     print("\nFalse Temporal, %, effect 0 and 2, by options (accuracy of guessing + 30 points)")
-    for options in (2, 3, 4, 5):
-        top = 1 / options + 0.3
+    for n_options in (2, 3, 4, 5):
+        top = 1 / n_options + 0.3
         row = []
         for effect in (0, 2):
             shares = {
@@ -108,32 +107,58 @@ def main() -> None:
                 "blind": 1 / options,
             }
             shares["last1"] = shares["random1"]
-            more = {"options": options, "draws": given.draws}
+            more = {"options": n_options, "draws": given.draws}
             row.append(heads(shares, 1000, given.repeats, **more)["Temporal"])
-        print(f"| {options} | {' | '.join(f'{100 * each / given.repeats:.1f}' for each in row)} |")
+        print(
+            f"| {n_options} | {' | '.join(f'{100 * each / given.repeats:.1f}' for each in row)} |"
+        )
+
+
+def coverage(given: argparse.Namespace) -> None:
+    """Print how often intervals hold the truth."""
     print("\nCoverage of 95% intervals, %: accuracy / difference, by questions a video and videos")
     for per_video in (1, 5, 10):
         cells = []
         for videos in (5, 10, 20, 50, 200):
             cells.append(_coverage(videos * per_video, per_video, given))
         print(f"| {per_video} | {' | '.join(cells)} |", flush=True)
+
+
+def tasks(given: argparse.Namespace) -> None:
+    """Print false summaries among twenty tasks."""
     generator = np.random.default_rng(7)
     families = max(20, given.repeats // 4)
     false = raw = 0
     for _ in range(families):
-        tasks = [
+        group = [
             simulated(_shares(0.6, 0.58), 200, generator, draws=given.draws) for _ in range(20)
         ]
-        raw += any(claims(task, VARIANTS)["temporal"] <= 0.025 for task in tasks)
+        raw += any(claims(task, VARIANTS)["temporal"] <= 0.025 for task in group)
         kappa = Estimate(0.0, 0.0, 0.0, 0.95, 200, 200)
         names = ("kappa_random1", "kappa_last1", "kappa_blind", "tau")
-        with_ratios = [replace(task, ratios=dict.fromkeys(names, kappa)) for task in tasks]
+        with_ratios = [replace(task, ratios=dict.fromkeys(names, kappa)) for task in group]
         results = corrected(with_ratios, VARIANTS)
         false += any(result.verdict[0].startswith("Temporal") for result in results)
     print(
         f"\nAny false Temporal among 20 tasks (n = 200, effect 2), {families} audits: "
         f"{100 * raw / families:.1f}% uncorrected, {100 * false / families:.1f}% with Holm"
     )
+
+
+TABLES = {"verdicts": verdicts, "options": options, "coverage": coverage, "tasks": tasks}
+
+
+def main() -> None:
+    """Print the tables."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--repeats", type=int, default=200)
+    parser.add_argument("--draws", type=int, default=500)
+    parser.add_argument("--table", choices=TABLES, help="Only this one.")
+    given = parser.parse_args()
+    print(f"{given.repeats} simulated tasks a cell, {given.draws} draws\n")
+    for name, table in TABLES.items():
+        if given.table in (None, name):
+            table(given)
 
 
 def _shares(ordered: float, shuffled: float) -> dict[str, float]:
