@@ -254,9 +254,8 @@ def _lost(items: Sequence[Item]) -> str:
     if not wrong:
         return ""
     counts = [item.seen for item in wrong if item.seen is not None and item.seen != item.shown]
-    fewest = f", {min(counts)} at least" if counts else " in another order"
-    shown = max((item.shown or 0) for item in wrong)
-    return f"{wrong[0].condition}: {len(wrong):,} items did not show their {shown} frames{fewest}"
+    how = f"{min(counts)} at least" if counts else "in another order"
+    return f"{wrong[0].condition}: frames not as shown in {len(wrong):,} of {len(items):,} items ({how})"
 
 
 def _without_value(estimate: Estimate) -> Estimate:

@@ -125,12 +125,10 @@ def _ratio(name: str) -> Callable[..., float | None]:
         wrong = Counter(item["condition"] for item in items if item.get("other_frames"))
         lost = [CONDITIONS[role] for role in GAINS[name] if wrong[CONDITIONS[role]]]
         if lost:
-            listed = " and ".join(
-                f"{wrong[condition]:,} items of {condition}" for condition in lost
-            )
+            listed = ", ".join(f"{each} {wrong[each]:,}" for each in lost)
             logger.warning(
-                f"{name} is N/A: in {listed} the model did not get the frames that were shown; "
-                "see frames_seen and frames_shown in the sample log."
+                f"{name} is N/A: the model did not get the frames that were shown (items: "
+                f"{listed}); see frames_seen and frames_shown in the sample log."
             )
         return None if lost else number(items)
 
