@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib.metadata
 import importlib.util
 import json
 import os
@@ -121,10 +122,12 @@ def test_preprocessing_imports_neither_the_harness_nor_the_other_rooms() -> None
     assert not {name for name in names if name.startswith(others)}
 
 
-def test_the_commands_start_light() -> None:
-    for module in ("video_reasoning.tasks.launcher", "video_reasoning.tasks.cli.app"):
-        names = imported_with(module)
-        assert not names & {"torch", "lmms_eval", "datasets", "pyarrow", "av", "numpy"}, module
+@pytest.mark.parametrize(
+    "module", ["launcher", "cli.app", "registry", "store", "benchmarks", "store.picks"]
+)
+def test_what_starts_first_is_light(module: str) -> None:
+    names = imported_with(f"video_reasoning.tasks.{module}")
+    assert not names & {"torch", "lmms_eval", "datasets", "pyarrow", "av", "numpy"}
 
 
 @pytest.mark.parametrize("folder", FOLDERS)
@@ -162,3 +165,9 @@ def test_no_file_names_a_machine() -> None:
             for needle in needles:
                 assert needle not in text or name == "tests/test_package.py", f"{name}: {needle}"
     assert os.environ.get("HF_HUB_OFFLINE") == "1"
+
+
+def test_one_opencv_is_installed() -> None:
+    # Two distributions share the folder `cv2`: the one that needs libGL may overwrite the other.
+    names = {str(each.metadata["Name"]).lower() for each in importlib.metadata.distributions()}
+    assert {name for name in names if name.startswith("opencv-")} == {"opencv-python-headless"}

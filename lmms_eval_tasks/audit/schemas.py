@@ -143,12 +143,42 @@ class Options:
     Attributes:
         texts: The options without their labels.
         labels: What is before each, such as ``A. `` or ``(B) ``; it stays in its place.
-        right: Place of the right option, from 0.
+        right: Place of the right option, from 0; -1 if that is not known.
+        raw: The options as the document has them.
     """
 
     texts: tuple[str, ...]
     labels: tuple[str, ...]
-    right: int
+    right: int = -1
+    raw: tuple[Any, ...] = ()
+
+    def find(self, value: Any, reading: str, first: int) -> tuple[int, str]:
+        """Find the option that an answer names.
+
+        Args:
+            value: The answer.
+            reading: How it names the option, as in `OptionShape.readings`.
+            first: For an answer that is a number, the number of the first option.
+
+        Returns:
+            The option's place, -1 if it names none, and how: "printed" for a text with its label,
+            "text", "letter" or "number".
+        """
+        if isinstance(value, bool) or value is None:
+            return -1, ""
+        text, place, how = str(value).strip(), -1, ""
+        # A number is an option only among options that are numbers.
+        a_text = isinstance(value, str) or any(isinstance(option, int) for option in self.raw)
+        if a_text and reading in ("", "text"):
+            for how, labels in (("printed", self.labels), ("text", [""] * len(self.texts))):
+                options = [(label + t).strip() for label, t in zip(labels, self.texts, strict=True)]
+                if text in options:
+                    return options.index(text), how if any(self.labels) else "text"
+        if reading in ("", "letter") and (match := _LETTER.fullmatch(text)):
+            place, how = ord(match[1].upper()) - ord("A"), "letter"
+        elif reading in ("", "number") and re.fullmatch(r"[0-9]{1,2}(\.0)?", text):
+            place, how = int(float(text)) - first, "number"
+        return (place, how) if 0 <= place < len(self.texts) else (-1, "")
 
     def order(self, key: str, number: int, seed: int) -> list[int] | None:
         """Draw another order: for each place, the option that comes there.
@@ -227,6 +257,7 @@ class OptionShape:
         if len(raw) < 2 or not all(isinstance(option, (str, int, float)) for option in raw):
             return None
         labels, texts = _split_labels([str(option) for option in raw])
+        options = Options(texts, labels, raw=tuple(raw))
         if len(set(texts)) < len(texts) or not all(texts):
             return None  # of two equal options either may be right
         if self.options and self.question:
@@ -234,11 +265,11 @@ class OptionShape:
             if lines and len(lines) != len(raw):
                 return None
         places = {
-            self._named(document.get(name), raw, labels, texts, reading)[0]
+            options.find(document.get(name), reading, self.first)[0]
             for name, reading in self._read_as()
         }
-        right = places.pop() if len(places) == 1 else None
-        return None if right is None else Options(texts, labels, right)
+        right = places.pop() if len(places) == 1 else -1
+        return None if right < 0 else replace(options, right=right)
 
     def reorder(self, document: Document, order: Sequence[int]) -> dict[str, Any]:
         """Return the columns that change if the options are put in another order.
@@ -250,14 +281,14 @@ class OptionShape:
         Raises:
             ValueError: If the document is not of this shape.
         """
-        options, raw = self.read(document), self._raw(document)
+        options = self.read(document)
         if options is None:
             raise ValueError("the document has no options of this shape")
         moved = [
             label + options.texts[option]
             for label, option in zip(options.labels, order, strict=True)
         ]
-        values = moved if any(options.labels) else [raw[option] for option in order]
+        values = moved if any(options.labels) else [options.raw[option] for option in order]
         changed: dict[str, Any] = dict(zip(self.options, values, strict=False))
         if len(self.options) == 1:
             changed = {self.options[0]: _as_stored(document[self.options[0]], values)}
@@ -268,9 +299,8 @@ class OptionShape:
             changed[self.question] = "\n".join(lines)
         right = list(order).index(options.right)
         for name, reading in self._read_as():
-            value = document[name]
-            _, how = self._named(value, raw, options.labels, options.texts, reading)
-            changed[name] = self._answer(value, how, moved[right].strip(), right)
+            _, how = options.find(document[name], reading, self.first)
+            changed[name] = self._answer(document[name], how, moved[right].strip(), right)
         return changed
 
     def _read_as(self) -> list[tuple[str, str]]:
@@ -291,41 +321,6 @@ class OptionShape:
         while each and (each[-1] is None or str(each[-1]).strip().lower() in _ABSENT):
             each.pop()  # a question with fewer options than there are columns
         return each
-
-    def _named(
-        self,
-        value: Any,
-        raw: Sequence[Any],
-        labels: Sequence[str],
-        texts: Sequence[str],
-        reading: str,
-    ) -> tuple[int | None, str]:
-        """Return the place of the option that an answer names, from 0, and how it names it.
-
-        Args:
-            value: The answer.
-            raw: The options as the document has them.
-            labels: Their labels.
-            texts: The options without labels.
-            reading: How the answer names the option; empty for any way.
-        """
-        if isinstance(value, bool) or value is None:
-            return None, ""
-        text = str(value).strip()
-        # A number is an option only among options that are numbers.
-        if reading in ("", "text") and (
-            isinstance(value, str) or any(isinstance(option, int) for option in raw)
-        ):
-            printed = [(label + text).strip() for label, text in zip(labels, texts, strict=True)]
-            for how, options in (("printed", printed), ("text", [t.strip() for t in texts])):
-                if text in options:
-                    return options.index(text), how if any(labels) else "text"
-        number, how = -1, ""
-        if reading in ("", "letter") and (match := _LETTER.fullmatch(text)):
-            number, how = ord(match[1].upper()) - ord("A"), "letter"
-        elif reading in ("", "number") and re.fullmatch(r"[0-9]{1,2}(\.0)?", text):
-            number, how = int(float(text)) - self.first, "number"
-        return (number, how) if 0 <= number < len(texts) else (None, "")
 
     def _answer(self, value: Any, how: str, printed: str, right: int) -> Any:
         """Return the answer for a right option at another place, in the form that it had."""

@@ -14,12 +14,13 @@ from typing import Any
 from video_reasoning.metrics import paired
 from video_reasoning.preprocessing.conditions import Condition
 from video_reasoning.tasks import media, scoring
+from video_reasoning.tasks.benchmarks import BENCHMARKS
 from video_reasoning.tasks.causalvqa import prompt, submission
 from video_reasoning.tasks.scoring import of_task
 
 BENCHMARK = "causalvqa"
 
-TYPES = ("anticipation", "counterfactual", "descriptive", "hypothetical", "planning")
+TYPES = tuple(BENCHMARKS[BENCHMARK].kinds)
 """Question types (section 2, table 1)."""
 
 REASONING = frozenset(TYPES) - {"descriptive"}

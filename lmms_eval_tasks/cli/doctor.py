@@ -24,11 +24,15 @@ PACKAGES = (
     "av",
     "decord",
     "opencv-python-headless",
-    "scenedetect",
+    "scenedetect-headless",
 )
 """The packages whose versions are listed."""
 
-_ALTERNATIVES = {"decord": "eva-decord", "opencv-python-headless": "opencv-python"}
+_ALTERNATIVES = {
+    "decord": "eva-decord",
+    "opencv-python-headless": "opencv-python",
+    "scenedetect-headless": "scenedetect",
+}
 """Distributions that serve as well if the first is not installed."""
 
 

@@ -295,7 +295,7 @@ def _expect_chance(row: _Row, *, by_variant: bool) -> None:
         parts.setdefault(item.variant if by_variant else "", []).append(item)
     ranges, verdicts = [], set()
     for _, part in sorted(parts.items()):
-        total, right = len(part), round(math.fsum(item.score or 0.0 for item in part))
+        total, right = len(part), round(sum(item.score or 0.0 for item in part))
         least, most = within_chance([item.chance for item in part], ALPHA / len(parts))
         ranges.append(f"{least / total:.2f} to {most / total:.2f}")
         if not least <= right <= most:

@@ -25,6 +25,7 @@ from lmms_eval.models.registry_v2 import ModelManifest
 from tests.audit.recorder_frames import numbers_of
 from tests.preprocessing.conftest import read_number
 from video_reasoning.preprocessing.frames import NumberedFrames
+from video_reasoning.tasks import launcher
 from video_reasoning.tasks.models.base import Query, WeightlessModel
 
 FOLDER = Path(os.environ.get("RECORDER_FOLDER", "."))
@@ -120,14 +121,25 @@ class RecorderChat(Recorder):
 
 
 def _watch_decodes() -> None:
-    read = NumberedFrames.read
+    """Write down each decode of a source while tasks run; the report reads videos after that."""
+    read, main = NumberedFrames.read, launcher.main
+    running: list[bool] = []
 
     def watched(self: Any, choose: Any, make: Any) -> Any:
         numbers = sorted(choose(self.n_frames))
-        write("decodes.jsonl", {"source": str(self.path), "frames": numbers})
+        if running:
+            write("decodes.jsonl", {"source": str(self.path), "frames": numbers})
         return read(self, choose, make)
 
+    def run(*arguments: Any) -> Any:
+        running.append(True)
+        try:
+            return main(*arguments)
+        finally:
+            running.clear()
+
     NumberedFrames.read = watched  # type: ignore[method-assign]
+    launcher.main = run
 
 
 def _run(words: list[str]) -> int:

@@ -251,7 +251,7 @@ def test_a_group_is_judged_as_a_whole_too(audited: Audited) -> None:
 
 def test_a_task_without_scores_of_items_is_refused_with_what_was_seen(audited: Audited) -> None:
     result = audited.audit(False)["probe_vinoground"]
-    assert "no score for each item" in result["refused"]
+    assert "no score for each question" in result["refused"]
     assert "a dict with index, categories, question_type, pred" in result["refused"]
 
 
