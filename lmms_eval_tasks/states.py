@@ -27,6 +27,9 @@ _FAILURES = re.compile(
 )
 _SHOWN = 200
 
+NO_RESPONSE = "[the model returned no response]"
+"""What stands for a response that never came: the harness turns None into an empty one."""
+
 
 def failure(results: Iterable[Any]) -> str:
     """Return why a question has no response, or the empty text if it has all of them.
@@ -36,8 +39,8 @@ def failure(results: Iterable[Any]) -> str:
             text is a response: the model said nothing.
     """
     responses = list(flat(results))
-    if not responses or None in responses:
-        return "the model returned no response"
+    if not responses or None in responses or NO_RESPONSE in responses:
+        return NO_RESPONSE.strip("[]")
     for response in responses:
         text = str(response).strip()
         if _FAILURES.fullmatch(text):
@@ -55,7 +58,7 @@ def flat(results: Iterable[Any]) -> Iterator[Any]:
 
 
 class FirstResponse:
-    """A filter of the harness: the first response to each request, None if there is none.
+    """A filter of the harness: the first response to each request, or :data:`NO_RESPONSE`.
 
     The harness's own ``take_first`` puts the empty text in the place of a response that a model
     never returned.
@@ -64,4 +67,5 @@ class FirstResponse:
     def apply(self, resps: Iterable[Sequence[Any]], docs: object) -> list[Any]:
         """Return the first response of each request."""
         del docs
-        return [responses[0] if responses else None for responses in resps]
+        first = (responses[0] if responses else None for responses in resps)
+        return [NO_RESPONSE if response is None else response for response in first]

@@ -202,7 +202,8 @@ def evaluation(full: Disk, work: Path, sample_store: Path) -> tuple[list[str], s
             XDG_CACHE_HOME=str(cache),
             TMPDIR=str(work),
         )
-        if ended.code != 0:
+        # Nothing could be shown: the run has failed, and says so.
+        if ended.code != (1 if state == "full" else 0):
             losses.append(f"{state}: exit code {ended.code}: {ended.output[-900:]}")
             continue
         (log,) = results.rglob("*_samples_*.jsonl")

@@ -12,7 +12,7 @@ from tests.tasks.releases import write_video
 from video_reasoning.preprocessing.video import VideoError, verify
 from video_reasoning.tasks import blackswan, causalvqa, media, scoring, store, tvbench
 from video_reasoning.tasks.errors import StoreError
-from video_reasoning.tasks.states import FirstResponse
+from video_reasoning.tasks.states import NO_RESPONSE, FirstResponse, failure
 
 
 @pytest.fixture
@@ -84,7 +84,9 @@ def test_a_failed_request_is_in_no_number_but_its_own(
 
 
 def test_a_response_that_never_came_is_not_an_empty_one() -> None:
-    assert FirstResponse().apply([["a", "b"], [""], []], None) == ["a", "", None]
+    found = FirstResponse().apply([["a", "b"], [""], [], [None]], None)
+    assert found == ["a", "", NO_RESPONSE, NO_RESPONSE]
+    assert not failure(["a"]) and not failure([""]) and failure([NO_RESPONSE])
 
 
 def test_a_missing_video_has_no_score(document: dict[str, Any], tmp_path: Path) -> None:
