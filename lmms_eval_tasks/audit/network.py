@@ -99,7 +99,8 @@ def _is_local(host: Any) -> bool:
 
 
 def _text(host: Any) -> str:
-    return str(host.decode(errors="replace") if isinstance(host, bytes) else host or "")
+    name: str = host.decode(errors="replace") if isinstance(host, bytes) else str(host or "")
+    return name
 
 
 def sends(function: Callable[..., Any]) -> str:
