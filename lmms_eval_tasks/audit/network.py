@@ -93,7 +93,7 @@ def _is_local(host: Any) -> bool:
     if name in ("", "localhost"):
         return True
     try:
-        return ipaddress.ip_address(name).is_loopback
+        return bool(ipaddress.ip_address(name).is_loopback)
     except ValueError:
         return False
 
@@ -123,7 +123,7 @@ def _uses(function: Callable[..., Any], names: frozenset[str]) -> str:
         seen.add(code)
         used = {name for inner in _codes(code) for name in inner.co_names}
         if found := sorted(used & names):
-            return found[0]
+            return str(found[0])
         if depth < _DEPTH:
             called = (around.get(name) for name in used)
             # Functions of the task's own module; a library's are its own matter.
