@@ -93,13 +93,14 @@ def _is_local(host: Any) -> bool:
     if name in ("", "localhost"):
         return True
     try:
-        return ipaddress.ip_address(name).is_loopback
+        return bool(ipaddress.ip_address(name).is_loopback)
     except ValueError:
         return False
 
 
 def _text(host: Any) -> str:
-    return str(host.decode(errors="replace") if isinstance(host, bytes) else host or "")
+    name: str = host.decode(errors="replace") if isinstance(host, bytes) else str(host or "")
+    return name
 
 
 def sends(function: Callable[..., Any]) -> str:
@@ -122,7 +123,7 @@ def _uses(function: Callable[..., Any], names: frozenset[str]) -> str:
         seen.add(code)
         used: set[str] = {name for inner in _codes(code) for name in inner.co_names}
         if found := sorted(used & names):
-            return found[0]
+            return str(found[0])
         if depth < _DEPTH:
             called = (around.get(name) for name in used)
             # Functions of the task's own module; a library's are its own matter.

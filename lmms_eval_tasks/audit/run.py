@@ -362,7 +362,7 @@ def join_audits(request: Request, folders: Sequence[Path]) -> int:
             each.append(result)
         left = f" ({dropped:,} others are not in all)" if dropped else ""
         print(f"\n{name}: {len(results[0].questions):,} questions{left}")
-        for found_against in evidence(list(zip(plans, results, strict=True))):
-            print(f"  {found_against.sentence}")
+        for gathered in evidence(list(zip(plans, results, strict=True))):
+            print(f"  {gathered.sentence}")
     _export(request, list(zip(plans, joined, strict=True)))
     return 0

@@ -212,7 +212,7 @@ def _order(numbers: AuditResult, variant: Variant, lost: Estimate, sizes: Margin
     kept = numbers.kept.get(variant.name)
     share = ""
     if kept is not None and not math.isnan(kept.value):
-        share = f", {_percent(1 - kept.value)} of what is above guessing"
+        share = f", {_percent(min(1.0, 1 - kept.value))} of what is above guessing"
     return (
         f"Shuffling the frames: {_effect(lost)}{share} ({_with_interval('tau', tau)})"
         f"{_meaning(numbers, variant, lost, sizes)}."
