@@ -79,5 +79,7 @@ def test_the_principles_of_a_log_say_why(
     (part,) = found.parts
     assert ("tau" in part.undefined) is (why is not None)
     if why:
-        assert why in part.undefined["tau"] and "not as shown in 1 of 3 items" in part.undefined["tau"]
+        assert (
+            why in part.undefined["tau"] and "not as shown in 1 of 3 items" in part.undefined["tau"]
+        )
     assert "kappa_random" not in part.undefined
