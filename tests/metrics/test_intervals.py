@@ -177,7 +177,7 @@ def test_a_difference_is_paired():
     # Paired standard error: that of the differences; unpaired it would be about 0.035.
     assert (estimate.high - estimate.low) / (2 * 1.96) == pytest.approx((b - a).std() / 20, rel=0.1)
     assert difference_interval([1.0, math.nan], [0.0, 1.0]).n == 1
-    with pytest.raises(ValueError, match="1 and 2 items"):
+    with pytest.raises(ValueError, match="a 1, b 2"):
         difference_interval([1.0], [1.0, 0.0])
 
 
