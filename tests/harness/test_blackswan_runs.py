@@ -15,7 +15,6 @@ import pytest
 from tests.harness.conftest import Harness
 from tests.metrics.test_models import clip_folder  # noqa: F401 - a fixture
 from tests.tasks.test_blackswan_generation import Judge, judge  # noqa: F401 - a fixture
-from video_reasoning.tasks import registry
 from video_reasoning.tasks.sample.known import check, within_chance
 
 pytestmark = pytest.mark.harness
@@ -181,23 +180,3 @@ def test_captions_that_are_lacking_are_said_before_the_harness_starts(
     assert run.returncode == 2
     assert run.output.startswith("lmms_eval: blackswan_detective_mcq_perception has no questions")
     assert "--captions FILE" in run.output and len(run.output.strip().splitlines()) == 1
-
-
-def test_a_users_own_yaml_may_name_the_prompts_style(
-    harness: Harness, sample_store: Path, tmp_path: Path
-) -> None:
-    (tmp_path / "mine").mkdir()
-    ours = registry.tasks_path() / "blackswan" / "blackswan_detective_mcq.yaml"
-    (tmp_path / "mine" / "released.yaml").write_text(
-        f"include: {ours}\ntask: my_released\n"
-        "lmms_eval_specific_kwargs: {default: {prompt_style: released}}\n"
-    )
-    run = harness(
-        "--model", "random_choice", "--tasks", "my_released", "--limit", "2",
-        "--include_path", str(tmp_path / "mine"), home=sample_store,
-    )  # fmt: skip
-    assert run.returncode == 0, run.output[-3000:]
-    first = run.samples("my_released")[0]
-    assert first["input"].startswith("Which of the following descriptions indicate what happened")
-    assert "the video?\nA. " in first["input"] and "\nC. " in first["input"]
-    assert first["choice"] in ("A", "B", "C")
