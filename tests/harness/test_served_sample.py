@@ -27,7 +27,7 @@ def test_a_served_model_answers_what_can_be_seen(harness: Harness, sample_store:
         run = harness(
             "--model", "openai",
             "--model_args", f"model=served,max_retries=1,base_url={served.url},api_key=none",
-            "--tasks", f"{DIRECTION},{PRINCIPLES}",
+            "--tasks", f"{DIRECTION},{PRINCIPLES}", "--limit", "120",
             home=sample_store,
         )  # fmt: skip
     assert run.returncode == 0, run.output[-3000:]
