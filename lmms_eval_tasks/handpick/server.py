@@ -428,7 +428,7 @@ class _Impatient(H11Protocol):
         self.loop.call_later(HEADER_SECONDS, self._close_unless_asked)
 
     def _close_unless_asked(self) -> None:
-        if self.cycle is None:  # no request has come whole
+        if getattr(self, "cycle", None) is None:  # no request has come whole
             self.transport.close()
 
 
