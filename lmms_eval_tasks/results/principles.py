@@ -274,7 +274,8 @@ def _lost(items: Sequence[Item]) -> str:
         return ""
     counts = [item.seen for item in wrong if item.seen is not None and item.seen != item.shown]
     how = f"{min(counts)} at least" if counts else "in another order"
-    return f"{wrong[0].condition}: frames not as shown in {len(wrong):,} of {len(items):,} items ({how})"
+    share = f"{len(wrong):,} of {len(items):,} items"
+    return f"{wrong[0].condition}: frames not as shown in {share} ({how})"
 
 
 def _without_value(estimate: Estimate) -> Estimate:
