@@ -195,7 +195,7 @@ __getattr__ = scoring.attributes(
     # A metric rests on the tasks that have it: accuracy on multiple choice and yes or no
     # together, which the paper never pools; the groups inside print them apart.
     WHOLE_GROUP=scoring.group_metrics(("accuracy", *_GENERATED, "unparsed_rate"), _COUNTS),
-    metadata=partial(scoring.metadata, BENCHMARK, 1.0),
+    metadata=partial(scoring.metadata, BENCHMARK, 1.1),
 )
 
 

@@ -127,7 +127,7 @@ def consistency(items: Items) -> float | None:
 
 
 def _metadata() -> dict[str, Any]:
-    return scoring.metadata(BENCHMARK, 1.0, prompt=prompt.name())
+    return scoring.metadata(BENCHMARK, 1.1, prompt=prompt.name())
 
 
 _BREAKDOWNS = (*DIFFICULTIES, "reasoning")

@@ -157,7 +157,7 @@ __getattr__ = scoring.attributes(
     GROUP=scoring.group_metrics(
         ("accuracy", "unparsed_rate"), ("missing_items", "failed_items", "skipped_rows")
     ),
-    metadata=partial(scoring.metadata, BENCHMARK, 1.0),
+    metadata=partial(scoring.metadata, BENCHMARK, 1.1),
 )
 
 all_questions = of_task()

@@ -80,7 +80,7 @@ def test_metric_names_survive_the_harness(task: registry.OurTask) -> None:
 def test_each_yaml_is_small_and_versioned(task: registry.OurTask) -> None:
     assert len(task.path.read_text().splitlines()) <= 25
     assert task.path.stem == task.name
-    assert config(task.name)["metadata"]["version"] == 1.0
+    assert config(task.name)["metadata"]["version"] == 1.1
 
 
 @pytest.mark.parametrize(
