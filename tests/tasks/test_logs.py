@@ -247,7 +247,10 @@ def test_questions_are_those_of_the_run_else_the_stores(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv(store.HOME_VARIABLE, str(tmp_path / "store"))
-    recorded = write_questions(tmp_path / "q.parquet", [{"id": "a", "answer": "A", "extra": 1}])
+    (tmp_path / "store").mkdir()
+    recorded = write_questions(
+        tmp_path / "store" / "q.parquet", [{"id": "a", "answer": "A", "extra": 1}]
+    )
     task = "causalvqa_debug"
     write_run(tmp_path / "here", {task: []}, questions={task: recorded})
     write_run(tmp_path / "elsewhere", {task: [], "unknown": []})

@@ -36,6 +36,12 @@ SCORES: dict[str, dict[str, float | None]] = {
 }
 
 
+@pytest.fixture(autouse=True)
+def _store(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The questions that a run names are read only in the store."""
+    monkeypatch.setenv("VIDEO_REASONING_HOME", str(tmp_path))
+
+
 def lines(scores: Scores) -> list[dict[str, Any]]:
     written: list[dict[str, Any]] = []
     for condition, of_each in scores.items():

@@ -32,6 +32,12 @@ Question = dict[str, Any]
 DETECTIVE, REPORTER = "blackswan_test_detective_mcq", "blackswan_test_reporter_mcq"
 
 
+@pytest.fixture(autouse=True)
+def _store(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The questions that a run names are read only in the store."""
+    monkeypatch.setenv("VIDEO_REASONING_HOME", str(tmp_path))
+
+
 def blackswan_questions(count: int = 4) -> list[Question]:
     rows = []
     for number in range(count):
