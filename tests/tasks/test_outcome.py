@@ -172,3 +172,10 @@ def test_the_size_of_a_run_without_samples() -> None:
     results["n-samples"][TASK]["effective"] = 0.3  # --limit 0.3
     (sentence,) = outcome.problems(None, (results, None))
     assert "1 of 12 requests" in sentence
+
+
+def test_a_log_that_the_harness_never_writes_is_not_missed(tmp_path: Path) -> None:
+    results, samples = computed()
+    save(tmp_path, results, samples)
+    assert not list(outcome.unsaved(tmp_path, results, {**samples, "theirs/odd name": [{}]}))
+    assert list(outcome.unsaved(tmp_path, results, {**samples, "theirs": [{}]}))
