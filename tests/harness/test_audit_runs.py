@@ -25,6 +25,6 @@ def test_the_other_tasks_of_ours_can_be_audited(sample_store: Path, tmp_path: Pa
         assert set(result.accuracies) == {"original", "ordered16", "blind", "reordered"}, name
         assert result.n == 12 * len(result.tasks), name
         assert result.accuracies["original"].value == pytest.approx(
-            sum(item.scores["original"] for item in result.items) / result.n
+            sum(item.scores["original"] for item in result.questions) / result.n
         )
     assert (tmp_path / "kept.txt").read_text().count("\n") > 0

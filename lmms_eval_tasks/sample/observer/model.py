@@ -29,14 +29,15 @@ _BOOKS = ((TVBENCH_QUESTIONS, TVBENCH_ANSWERS), (CAUSALVQA_QUESTIONS, CAUSALVQA_
 _TAGGED = re.compile(
     r"<question>\s*(.*?)\s*</question>\s*<options>\s*(\{.*?\})\s*</options>", re.DOTALL
 )
-_LISTED = re.compile(r"^\s*\(([A-Z])\)\s*(.+?)\s*$", re.MULTILINE)
+_LISTED = re.compile(r"^\s*\(?([A-Z])[.)]\s+(.+?)\s*$", re.MULTILINE)
 _HYPOTHESIS = re.compile(r"Hypothesis:\s*(.+?)\s*(?:\n|Given the video|$)", re.DOTALL)
 
 
 def options_in(prompt: str) -> dict[str, str]:
     """Read letter -> option out of a prompt; empty if it has no options.
 
-    They may be a mapping in ``<options>``, lines ``(A) text``, or a line ``A. text B. text``.
+    They may be a mapping in ``<options>``, lines ``(A) text`` or ``A. text``, or a line
+    ``A. text B. text``.
     """
     tagged = _TAGGED.search(prompt)
     if tagged:
