@@ -12,11 +12,12 @@ BIN := $(VENV)/bin
 SHELL := /bin/bash
 .SHELLFLAGS := -eu -o pipefail -c
 .DELETE_ON_ERROR:
-.PHONY: demo test lint bench reliability docs clean help
+.PHONY: demo test test-slow lint bench reliability docs clean help
 
 help:
 	@echo "make demo         install, write the sample benchmark, run it, hold it against known answers"
 	@echo "make test         install with the development tools and run all tests"
+	@echo "make test-slow    model classes of the harness for minutes: which frames arrive, served models"
 	@echo "make lint         ruff, ruff format and mypy --strict on the three packages"
 	@echo "make bench        print the benchmarks' figures and ratios"
 	@echo "make reliability  faults, kills, crowds and random input: what was tried, what was lost"
@@ -65,6 +66,9 @@ demo: $(DEMO)/store/causalvqa/manifest.json
 
 test: $(VENV)/.dev
 	HF_HUB_OFFLINE=1 $(BIN)/python -m pytest -n $(JOBS) --dist loadgroup
+
+test-slow: $(VENV)/.dev
+	HF_HUB_OFFLINE=1 $(BIN)/python -m pytest -n $(JOBS) --dist loadgroup -m slow
 
 lint: $(VENV)/.dev
 	$(BIN)/ruff check .

@@ -28,7 +28,7 @@ from video_reasoning.preprocessing.conditions import Condition, condition_indice
 from video_reasoning.tasks.prepare.build import prepare
 from video_reasoning.tasks.store.picks import Pick, write_picks
 
-pytestmark = pytest.mark.harness
+pytestmark = [pytest.mark.harness, pytest.mark.slow]
 
 QUESTIONS = 24
 FRAMES = 100

@@ -12,7 +12,7 @@ from tests.harness.test_sample_runs import ANSWERABLE, accuracy
 from video_reasoning.tasks.sample.observer.model import answer
 from video_reasoning.tasks.sample.observer.vision import observe
 
-pytestmark = pytest.mark.harness
+pytestmark = [pytest.mark.harness, pytest.mark.slow]
 
 PRINCIPLES = "tvbench_tomato_principles"
 DIRECTION = "tvbench_tomato_direction"
