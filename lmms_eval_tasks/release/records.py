@@ -221,7 +221,7 @@ def listed(value: object, what: str) -> object:
         return value
     try:
         return loads(written)
-    except ValueError:
+    except (ValueError, RecursionError):
         pass
     try:
         found = ast.literal_eval(written)

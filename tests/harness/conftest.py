@@ -135,3 +135,11 @@ def _main(
 def harness(tmp_path: Path) -> Harness:
     """Runs the harness in the test's own folder."""
     return partial(run_harness, tmp_path)
+
+
+@pytest.fixture(autouse=True)
+def _sample_at_home(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What reads a run in this process finds the store that the run has read."""
+    if "sample_store" in request.fixturenames:
+        home = request.getfixturevalue("sample_store")
+        monkeypatch.setenv("VIDEO_REASONING_HOME", str(home))

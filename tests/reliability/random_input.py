@@ -20,13 +20,11 @@ from tests.metrics.render import lettered, values
 from video_reasoning.metrics import accuracy, generation, intervals, paired, principles
 from video_reasoning.metrics.answers import parse_choice, parse_yes_no
 from video_reasoning.tasks import store
-from video_reasoning.tasks.blackswan import release as blackswan_release
 from video_reasoning.tasks.causalvqa import release as causalvqa_release
 from video_reasoning.tasks.errors import UserError
 from video_reasoning.tasks.release import records
 from video_reasoning.tasks.results import logs
 from video_reasoning.tasks.store import picks, questions
-from video_reasoning.tasks.tvbench import release as tvbench_release
 
 Options = Mapping[str, str] | Sequence[str]
 
@@ -278,8 +276,7 @@ def check_cells(rng: random.Random) -> None:
     except records.OddRow:
         pass
     readers: tuple[Callable[[], Any], ...] = (
-        lambda: blackswan_release._options(value),
-        lambda: records.texts(tvbench_release._listed(value), "options", least=2),
+        lambda: records.texts(records.listed(value, "options"), "options", least=2),
         lambda: records.index(value, 4, "answer"),
         lambda: records.text({"cell": value}, "cell"),
         lambda: causalvqa_release.parse_answer(value, ["one", "two", "3"]),
