@@ -17,6 +17,8 @@ ALLOWED: Mapping[str, str] = {
     "sample/known.py: ALPHA / len(": "an error rate shared among the parts of a test",
     "sample/known.py: 1 / len(question": "the chance of one guess, which a distribution is made of",
     "handpick/agreement.py: 1 / len(set(": "the chance of one frame of a grid",
+    "sight/": "means over pixels, by which frames are told apart",
+    "audit/": "shares of positions and chances of one guess that metrics are made of",
 }
 """Beginning of "file: expression" -> why it is not a number that a user sees."""
 

@@ -267,3 +267,8 @@ def test_free_text_is_left_to_its_own_metrics(tmp_path: Path) -> None:
 
 def looks_at(row: Question) -> str:
     return "The ball falls off the table."
+
+
+@pytest.fixture(autouse=True)
+def _store_here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("VIDEO_REASONING_HOME", str(tmp_path))
