@@ -63,6 +63,12 @@ def observed(sample_store: Path, tmp_path_factory: pytest.TempPathFactory) -> tu
     return run, moments
 
 
+@pytest.fixture(autouse=True)
+def _sample_at_home(observed: tuple[Run, int], monkeypatch: pytest.MonkeyPatch) -> None:
+    """What reads the run in this process finds the store with the picks."""
+    monkeypatch.setenv("VIDEO_REASONING_HOME", str(observed[0].home))
+
+
 def test_the_principles_come_out_as_drawn(observed: tuple[Run, int]) -> None:
     run, moments = observed
     assert run.returncode == 0, run.output[-3000:]
@@ -133,7 +139,7 @@ def test_an_audit_agrees_with_the_principles(observed: tuple[Run, int], tmp_path
     )
     assert lines == len(CONDITIONS) * len(whole.questions)
 
-    # The static part is exposed, the temporal part passes.
+    # The temporal part passes; the static part is exposed, though 36 questions do not prove it.
     rows = load_questions(store.questions_file("tvbench", "test", home), ["id", "evidence"])
     evidence = {name: row["evidence"] for name, row in rows.items()}
     parts = {
@@ -142,7 +148,8 @@ def test_an_audit_agrees_with_the_principles(observed: tuple[Run, int], tmp_path
         )
         for name in ("static", "temporal")
     }
-    assert parts["static"].verdict[0].startswith("Static: one frame is enough")
+    assert parts["static"].differences["random1"].value == 0
+    assert parts["static"].verdict[0].startswith("Undecided: whether several frames are needed")
     assert parts["temporal"].verdict[0].startswith("Temporal: it takes several frames")
     found = [json.loads(line) for line in (out / "questions.jsonl").read_text().splitlines()]
     exposed = {entry["id"] for entry in found if "right with one random frame" in entry["reasons"]}
