@@ -17,6 +17,7 @@ from video_reasoning.tasks.cli.principles import principles
 from video_reasoning.tasks.cli.report import report
 from video_reasoning.tasks.cli.sample import sample
 from video_reasoning.tasks.cli.score import score
+from video_reasoning.tasks.cli.sight import sight
 from video_reasoning.tasks.cli.split import split
 from video_reasoning.tasks.cli.tasks_path import tasks_path
 
@@ -41,6 +42,11 @@ _add(sample, "video-reasoning sample --out demo")
 _add(check_sample, "video-reasoning check-sample demo/results")
 _add(doctor, "video-reasoning doctor")
 _add(tasks_path, 'lmms-eval --include_path "$(video-reasoning tasks-path)" --tasks list')
+_add(
+    sight,
+    "video-reasoning sight --model qwen2_5_vl "
+    "--model_args pretrained=Qwen/Qwen2.5-VL-7B-Instruct,max_num_frames=16",
+)
 _add(report, "video-reasoning report results --out report.html")
 audit.register(app)
 _add(compare, "video-reasoning compare results/one results/other")
