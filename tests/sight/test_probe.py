@@ -14,7 +14,7 @@ from PIL import Image
 
 from tests.harness.conftest import forked
 from tests.harness.served import serve
-from video_reasoning.tasks import store
+from video_reasoning.tasks import launcher, store
 from video_reasoning.tasks.cli import sight as command
 from video_reasoning.tasks.errors import UserError
 from video_reasoning.tasks.models import quirks
@@ -222,6 +222,32 @@ def test_who_was_never_probed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
     assert set(json.loads((tmp_path / "home/sight.json").read_text())) == {
         "some (chat)", "other (simple)"
     }  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("arguments", "lines"),
+    [
+        ("--model idefics2 --tasks tvbench_tomato", 1),
+        ("--model idefics2 --tasks mme", 0),
+        ("--model sample_observer --tasks tvbench_tomato", 0),
+    ],
+)
+def test_a_run_says_so_in_one_line(
+    arguments: str,
+    lines: int,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    monkeypatch.setenv(store.HOME_VARIABLE, str(tmp_path))
+    monkeypatch.setattr(launcher.registry, "missing_data", lambda _: [])
+    monkeypatch.setattr(launcher.registry, "losses", lambda _: [])
+    monkeypatch.setattr(launcher, "_evaluate", lambda _: 0)
+    for expected in (lines, 0):
+        assert launcher.main(arguments.split()) == 0
+        said = [line for line in capsys.readouterr().err.splitlines() if "never measured" in line]
+        assert len(said) == expected
+        known.remember("idefics2", "simple", True, {})
 
 
 # Whole probes
