@@ -334,7 +334,7 @@ def audit_facts(audit: Audit) -> dict[str, str]:
     shown = {
         "model": audit.model,
         "arguments": audit.model_args or "none",
-        "date": audit.date,
+        "date (by the harness's --timezone)": audit.date,
         "conditions": ", ".join(audit.conditions),
         "frames": audit.frames or "",
         "seed": audit.seed,

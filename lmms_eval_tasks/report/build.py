@@ -100,6 +100,16 @@ class Report:
         ]
 
     @property
+    def about(self) -> list[str]:
+        """What was run, on what, and when, in a few phrases."""
+        return facts.about(self.logs) if self.found else []
+
+    @property
+    def sample(self) -> str:
+        """That numbers are of the sample benchmark; empty if none is."""
+        return facts.sample_note(self.logs)
+
+    @property
     def stores(self) -> dict[str, dict[str, str]]:
         """Folder of a benchmark in a store -> what its manifest says."""
         return facts.store_facts(self.logs)
@@ -134,6 +144,8 @@ class Report:
             "written": self.written,
             "written_by": self.by,
             "level": self.level,
+            "about": self.about,
+            "sample": self.sample,
             "results": list(self.folders),
             "runs": [{"name": name, **entries} for name, entries, _ in self.runs],
             "stores": self.stores,
@@ -172,7 +184,7 @@ def build(paths: Iterable[Path], *, most_examples: int = EXAMPLES) -> Report:
     return Report(
         found=found,
         names=names,
-        grids=paper_tables(found, names),
+        grids=paper_tables([each for each in found if not each.log.sample], names),
         problems=[
             (each.log.task, names[run_key(each.log.run)], sentence)
             for each in found
