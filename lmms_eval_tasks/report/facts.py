@@ -120,17 +120,19 @@ def _with_arguments(run: Run) -> str:
 
 
 def _versions(runs: Sequence[Run]) -> list[str]:
-    """List the versions of all runs: several of one package are separated by a slash."""
-    recorded = [software(run) for run in runs]
+    """List the versions that the runs recorded: several of one package are separated by a slash."""
+    recorded = [found for run in runs if (found := software(run))]
     names = dict.fromkeys(name for each in recorded for name in each)
-    said = []
-    for name in names:
-        values = dict.fromkeys(each.get(name, "not recorded") for each in recorded)
-        said.append(f"{'GPU:' if name == 'gpu' else name} {' / '.join(values)}")
-    if not all(recorded):
-        some = "some runs" if any(recorded) else "the runs"
+    said = [
+        f"{'GPU:' if name == 'gpu' else name} "
+        + " / ".join(dict.fromkeys(each.get(name, "not recorded") for each in recorded))
+        for name in names
+    ]
+    without = len(runs) - len(recorded)
+    if without:
+        which = f"{without} of {len(runs)} runs" if recorded else "the runs"
         here = ", ".join(f"{name} {found}" for name, found in installed().items())
-        said.append(f"versions and GPU not recorded by {some}; installed here now: {here}")
+        said.append(f"versions and GPU not recorded by {which}; installed here now: {here}")
     return said
 
 

@@ -135,7 +135,7 @@ def compare(
     for name_a, name_b in pairs:
         log_a = read_task(first[name_a], name_a, cache)
         log_b = read_task(second[name_b], name_b, cache)
-        found += _compare_task(log_a, log_b, shared_only)
+        found += compare_logs(log_a, log_b, shared_only=shared_only)
     return found
 
 
@@ -168,7 +168,12 @@ def _named(
     return pair
 
 
-def _compare_task(log_a: TaskLog, log_b: TaskLog, shared_only: bool) -> list[Comparison]:
+def compare_logs(log_a: TaskLog, log_b: TaskLog, *, shared_only: bool = False) -> list[Comparison]:
+    """Compare two logs of one task; see :func:`compare`.
+
+    Raises:
+        CompareError: The items differ and `shared_only` is not set, or none is shared.
+    """
     items_a, items_b = (
         {(item.id, item.condition): item for item in log.items} for log in (log_a, log_b)
     )
