@@ -26,6 +26,7 @@ import yaml
 from video_reasoning.tasks import outcome, registry
 from video_reasoning.tasks.errors import StoreError, UserError
 from video_reasoning.tasks.models import quirks
+from video_reasoning.tasks.models.names import unknown_model
 
 FAILED = 1
 """Exit code of a failed evaluation."""
@@ -58,7 +59,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     try:
         if not evaluates:
             return _dispatch(given)
-        if not _data_is_there(given) or _is_refused(given):
+        if _is_misspelled(given) or not _data_is_there(given) or _is_refused(given):
             return UNUSABLE
         return _evaluate(given)
     except KeyboardInterrupt:
@@ -89,6 +90,7 @@ def _known(arguments: Sequence[str]) -> argparse.Namespace:
     parser = argparse.ArgumentParser(add_help=False)
     parser.add_argument("--tasks")
     parser.add_argument("--config")
+    parser.add_argument("--include_path")
     parser.add_argument("--model", default="")
     parser.add_argument("--model_args", default="")
     parser.add_argument("--force_simple", action="store_true")
@@ -112,6 +114,21 @@ def _runs(arguments: Sequence[str]) -> list[dict[str, Any]]:
 
 def _names(run: Mapping[str, Any]) -> list[str]:
     return [name for name in str(run.get("tasks") or "").split(",") if name]
+
+
+def _is_misspelled(arguments: Sequence[str]) -> bool:
+    """Tell whether nothing has the name of a task or model, and print the nearest names."""
+    sentences = []
+    for run in _runs(arguments):
+        if run.get("tasks") not in outcome.LISTS:
+            folders = run.get("include_path") or []
+            folders = [folders] if isinstance(folders, str) else folders
+            sentences += registry.unknown(_names(run), folders)
+            sentences += [unknown_model(str(run["model"]))] if run.get("model") else []
+    found = [sentence for sentence in dict.fromkeys(sentences) if sentence]
+    for sentence in found:
+        _tell(sentence)
+    return bool(found)
 
 
 def _is_refused(arguments: Sequence[str]) -> bool:

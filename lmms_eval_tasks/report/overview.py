@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from functools import cached_property
 from itertools import combinations
 from typing import Any
@@ -17,7 +17,7 @@ from video_reasoning.tasks.report.build import Report, chance_of, headline
 from video_reasoning.tasks.report.plots import Line, Plot, Point, forest, gains
 from video_reasoning.tasks.report.sections import grid_columns, hundredfold, run_points
 from video_reasoning.tasks.report.tables import Cell, Row, interval, label, shown
-from video_reasoning.tasks.results.compare import CompareError, Comparison, compare_logs
+from video_reasoning.tasks.results.compare import CompareError, Comparison, compare_logs, judged
 from video_reasoning.tasks.results.items import Item, TaskLog
 from video_reasoning.tasks.results.numbers import (
     LEVEL,
@@ -104,15 +104,15 @@ class Overview:
     @cached_property
     def differences(self) -> list[Difference]:
         """Compare every two runs of each task item by item, by the task's headline."""
-        found = []
+        found, compared = [], []
         for task, runs in self.report.tasks.items():
             for first, second in list(combinations(runs, 2))[:_MOST_PAIRS]:
-                compared = _compared(first, second)
-                if compared is not None:
-                    places = self.report.place(first), self.report.place(second)
+                one = _compared(first, second)
+                if one is not None:
                     names = self.report.name(first), self.report.name(second)
-                    found.append(Difference(task, *places, names, compared))
-        return found
+                    compared.append(replace(one, name_a=names[0], name_b=names[1]))
+                    found.append((task, self.report.place(first), self.report.place(second), names))
+        return [Difference(*of, each) for of, each in zip(found, judged(compared), strict=True)]
 
     @cached_property
     def difference_plot(self) -> Plot | None:
@@ -156,6 +156,7 @@ class Overview:
                     Cell(f"{each.found.n:,}"),
                     Cell(_counted(each.found.only_a_right)),
                     Cell(_counted(each.found.only_b_right)),
+                    Cell("–" if (least := each.found.detectable) is None else f"{100 * least:.1f}"),
                     Cell(_decided(each.found)),
                 ],
                 link=f"task-{each.task}",
@@ -302,9 +303,13 @@ def _counted(number: int | None) -> str:
 
 
 def _decided(found: Comparison) -> str:
-    p = "" if found.p is None else f" (McNemar, p = {found.p:.2g})"
     said = {True: "differ", False: "no difference shown", None: "nothing to compare"}
+    p = "" if found.p_corrected is None else f" (p {_p_value(found.p_corrected)})"
     return said[found.different] + p
+
+
+def _p_value(p: float) -> str:
+    return f"= {p:.2g}" if p >= 0.0001 else "< 0.0001"
 
 
 def _shared(log: TaskLog, name: str) -> list[tuple[Item, Item]]:
