@@ -24,6 +24,7 @@ from video_reasoning.metrics.answers import Answer, parse_choice, parse_yes_no
 from video_reasoning.tasks import media, sight, store
 from video_reasoning.tasks.errors import StoreError
 from video_reasoning.tasks.llm import extractor
+from video_reasoning.tasks.models.software import software
 from video_reasoning.tasks.states import LEFT_OUT, Status, failure
 
 Document = Mapping[str, Any]
@@ -161,8 +162,9 @@ def attributes(module: str, **values: Any) -> Callable[[str], Any]:
 
 
 def metadata(benchmark: str, version: float, **more: str) -> dict[str, Any]:
-    """Return a task's ``metadata``: its version, and a digest of the store that it reads."""
-    return {"version": version, **more, "store": store.content_digest(benchmark)}
+    """Return a task's ``metadata``: its version, a digest of the store, and what it runs on."""
+    known = {"store": store.content_digest(benchmark), "software": software()}
+    return {"version": version, **more, **known}
 
 
 # One response

@@ -153,9 +153,9 @@ def compare(
         for name_a, name_b in pairs:
             log_a = read_task(first.tasks[name_a], name_a, cache)
             log_b = read_task(second.tasks[name_b], name_b, cache)
-            for each in _compare_task(log_a, log_b, shared_only):
+            for each in compare_logs(log_a, log_b, shared_only=shared_only):
                 found.append(replace(each, name_a=first.name, name_b=second.name))
-    return _judged(found)
+    return judged(found)
 
 
 @dataclass(frozen=True)
@@ -242,7 +242,12 @@ def _named(name: str, first: _Side, second: _Side) -> tuple[str, str]:
     return pair
 
 
-def _compare_task(log_a: TaskLog, log_b: TaskLog, shared_only: bool) -> list[Comparison]:
+def compare_logs(log_a: TaskLog, log_b: TaskLog, *, shared_only: bool = False) -> list[Comparison]:
+    """Compare two logs of one task, without names and verdicts: see :func:`judged`.
+
+    Raises:
+        CompareError: The items differ and `shared_only` is not set, or none is shared.
+    """
     items_a, items_b = (
         {(item.id, item.condition): item for item in log.items} for log in (log_a, log_b)
     )
@@ -375,15 +380,15 @@ class _Pair:
         )
 
 
-def _judged(found: Sequence[Comparison]) -> list[Comparison]:
+def judged(found: Sequence[Comparison]) -> list[Comparison]:
     """Return the comparisons with their p-values corrected for their number, and verdicts."""
     corrected = iter(holm([each.p for each in found if each.p is not None]))
-    judged = []
+    done = []
     for each in found:
         p = next(corrected) if each.p is not None else None
         one = replace(each, p_corrected=p, different=None if p is None else p < 1 - LEVEL)
-        judged.append(replace(one, verdict=_verdict(one, len(found))))
-    return judged
+        done.append(replace(one, verdict=_verdict(one, len(found))))
+    return done
 
 
 def _scale(measure: str) -> tuple[float, int, str]:

@@ -163,6 +163,11 @@ class TaskLog:
         """The benchmark's folder in the store that the questions were read from."""
         return self.questions_file.parent.parent if self.questions_file else None
 
+    @property
+    def sample(self) -> bool:
+        """Whether the questions are the sample benchmark's: only they say what settles them."""
+        return any(question.get("evidence") for question in self.questions.values())
+
     def conditions(self) -> dict[str, list[Item]]:
         """Map each condition to its items, in order of appearance."""
         found: dict[str, list[Item]] = {}

@@ -185,7 +185,7 @@ def _items(run: Run, task: str) -> tuple[list[_Answer], list[str]]:
     log = read_task(run, task, check=False)
     if log.problem:
         return [], [log.problem] if task in registry.our_tasks() else []
-    if not any(question.get("evidence") for question in log.questions.values()):
+    if not log.sample:
         return [], []
     known = [item for item in log.items if item.target == (item.question.get("answer") or "")]
     # Free text is right or wrong by degrees.
