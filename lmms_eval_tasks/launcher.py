@@ -174,6 +174,8 @@ def _evaluate(arguments: Sequence[str]) -> int:
     """Run the harness's evaluation with every run in it watched."""
     harness = _internals("lmms_eval.__main__", "cli_evaluate", "cli_evaluate_single")
     evaluate_single = harness.cli_evaluate_single
+    if not sys.stderr.isatty():
+        os.environ.setdefault("TQDM_MININTERVAL", "30")  # a line now and then instead of a bar
     outcome.max_failed()  # a value that cannot be read is refused before anything is asked
     code, calls = 0, 0
 
