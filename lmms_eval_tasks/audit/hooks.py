@@ -49,7 +49,7 @@ from video_reasoning.tasks.audit.visuals import (
     placeholder_for,
     visuals_of,
 )
-from video_reasoning.tasks.media import WHOLE, in_form
+from video_reasoning.tasks.media import WHOLE, clock_for, in_form
 
 __all__ = ["Hooks"]
 
@@ -104,7 +104,7 @@ class Hooks:
             if self._variant.condition is None:
                 self._note(document, given)
                 return given if isinstance(given, list) else [given]
-            shown = self._shower.show(given, *self._draw(document))
+            shown = self._shower(lmms_eval_specific_kwargs).show(given, *self._draw(document))
             visuals = in_form(shown.visuals, lmms_eval_specific_kwargs, self._variant.condition)
         except (Exception, SystemExit) as error:
             return self._not_shown(document, error, given)
@@ -121,7 +121,8 @@ class Hooks:
             if self._variant.condition is None:
                 self._note(document, visuals_of(messages))
                 return messages
-            replaced, shown = self._shower.replace(messages, *self._draw(document))
+            shower = self._shower(lmms_eval_specific_kwargs)
+            replaced, shown = shower.replace(messages, *self._draw(document))
         except (Exception, SystemExit) as error:
             return _with_placeholder(messages, self._not_shown(document, error, None))
         self._remember(document, shown.shape, shown.source)
@@ -153,7 +154,7 @@ class Hooks:
         """How many pictures are shown of a task whose text marks several."""
         try:
             given = self._given(document, specific)
-            shown = self._shower.show(given, *self._draw(document))
+            shown = self._shower(specific).show(given, *self._draw(document))
         except KeyError:
             # The prompt is written from a document without its pictures, so that a task that
             # keeps them there cannot show them yet.
@@ -267,14 +268,14 @@ class Hooks:
             return self.aggregation(int(number))
         raise AttributeError(name)
 
-    @property
-    def _shower(self) -> Shower:
+    def _shower(self, specific: Any) -> Shower:
         if self._variant.condition is None:
             raise ValueError(f"{self._variant.name} has no condition")
         # Documents with the options in another order have other draws.
         variants = [self._variant] if self._variant.order else self._plan.variants
         together = tuple(v.condition for v in variants if v.condition is not None)
-        return Shower(self._variant.condition, together, self._plan.clips)
+        clock = clock_for(specific, together)
+        return Shower(self._variant.condition, together, self._plan.clips, clock)
 
     def _draw(self, document: Mapping[str, Any]) -> tuple[str, int | None]:
         """Return what a document's draws depend on, and its handpicked frame."""

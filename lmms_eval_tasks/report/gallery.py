@@ -13,7 +13,7 @@ from typing import Any
 
 from loguru import logger
 
-from video_reasoning.preprocessing.clips import clip_for
+from video_reasoning.preprocessing.clips import CLOCKS, clip_for
 from video_reasoning.preprocessing.conditions import Condition, condition_indices
 from video_reasoning.preprocessing.frames import Frames, count_frames, jpeg, read_frames
 from video_reasoning.preprocessing.sampling import uniform_indices
@@ -199,7 +199,11 @@ def _condition_frames(
     def shown(n_frames: int) -> list[int]:
         return condition_indices(condition, n_frames, example.id, pick)[:MOST_FRAMES]
 
-    clip = clip_for(path, condition, example.id, clips, pick=pick, make=False)
+    made = (
+        clip_for(path, condition, example.id, clips, pick=pick, make=False, clock=clock)
+        for clock in CLOCKS
+    )
+    clip = next((each for each in made if each is not None), None)
     if clip is None:
         frames = _named(read_frames(path, shown, _thumbnail))
     else:  # what the run made and showed; a single frame is in it twice
