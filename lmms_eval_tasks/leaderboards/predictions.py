@@ -20,6 +20,7 @@ from video_reasoning.tasks.states import LEFT_OUT
 if TYPE_CHECKING:
     from video_reasoning.tasks.results.items import Item, Questions, Seen, TaskLog
     from video_reasoning.tasks.results.logs import Run
+    from video_reasoning.tasks.sight import Sight
 
 _SHOWN = 5  # how many questions a message names
 
@@ -156,11 +157,11 @@ def collect(
     _require_one_model([run for run, _ in chosen], wanted, model)
     predictions = Predictions(benchmark, split, chosen[0][0].label)
     source: dict[str, Path] = {}
-    answered: list[Item] = []
+    answered: list[Sight] = []
     for run, task in chosen:
         log = read_task(run, task, check=False)
         _add(predictions, board.kinds, log, source)
-        answered += [item for item in log.items if source.get(item.id) == log.log]
+        answered += [item.sight for item in log.items if source.get(item.id) == log.log]
     predictions.seen = frames_seen(answered)
     for id_ in predictions.questions:
         if id_ not in predictions.choices:

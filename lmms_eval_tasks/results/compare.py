@@ -388,8 +388,8 @@ class _Pair:
             signature_a=signature(self.log_a, condition),
             signature_b=signature(self.log_b, condition),
             detectable=finite(detectable(estimate)),
-            seen_a=frames_seen([one for one, _ in items]),
-            seen_b=frames_seen([other for _, other in items]),
+            seen_a=frames_seen(one.sight for one, _ in items),
+            seen_b=frames_seen(other.sight for _, other in items),
         )
 
 

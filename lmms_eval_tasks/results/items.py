@@ -7,7 +7,7 @@ principles' table, leaderboard files and scores all start from here.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, TypeGuard
@@ -122,9 +122,9 @@ class Item:
     ordered: bool | None = None
 
     @property
-    def differs(self) -> bool:
-        """Whether the model is known to have seen something else than what was shown."""
-        return Sight(self.shown, self.seen, self.ordered).differs
+    def sight(self) -> Sight:
+        """What the model saw of it."""
+        return Sight(self.shown, self.seen, self.ordered)
 
     @property
     def n_options(self) -> int | None:
@@ -164,16 +164,17 @@ class Seen:
         return f"{words}{shown} ({self.fewest} at least, {self.differ:,} items differ)"
 
 
-def frames_seen(items: Sequence[Item]) -> Seen:
+def frames_seen(sights: Iterable[Sight]) -> Seen:
     """Return what reached the model of some items."""
-    known = [item for item in items if item.seen is not None]
+    sights = list(sights)
+    counts = [each.seen for each in sights if each.seen is not None]
     return Seen(
-        items=len(items),
-        known=len(known),
-        mean=finite(mean(item.seen for item in known)),
-        fewest=min((item.seen for item in known if item.seen is not None), default=None),
-        shown=finite(mean(item.shown for item in known)),
-        differ=sum(item.differs for item in items),
+        items=len(sights),
+        known=len(counts),
+        mean=finite(mean(counts)),
+        fewest=min(counts, default=None),
+        shown=finite(mean(each.shown for each in sights if each.seen is not None)),
+        differ=sum(each.differs for each in sights),
     )
 
 

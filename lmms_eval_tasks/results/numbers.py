@@ -155,7 +155,9 @@ def measure(log: TaskLog) -> TaskNumbers:
     """Compute everything that a report says of one task of one run."""
     found = TaskNumbers(log)
     _count(found)
-    found.frames = {name: frames_seen(items) for name, items in log.conditions().items()}
+    found.frames = {
+        name: frames_seen(item.sight for item in items) for name, items in log.conditions().items()
+    }
     if log.generated:
         _generation(found)
         return found

@@ -249,7 +249,7 @@ def evaluate_items(items: Sequence[Item], name: str = ALL, level: float = 0.95) 
 
 def _lost(items: Sequence[Item]) -> str:
     """Say if a model did not get the frames of a condition; empty if it did or nobody knows."""
-    wrong = [item for item in items if item.differs]
+    wrong = [item for item in items if item.sight.differs]
     if not wrong:
         return ""
     counts = [item.seen for item in wrong if item.seen is not None and item.seen != item.shown]
