@@ -17,6 +17,8 @@ import argparse
 import os
 import sys
 from collections.abc import Mapping, Sequence
+from contextlib import nullcontext
+from copy import copy
 from importlib import import_module
 from pathlib import Path
 from typing import Any
@@ -25,7 +27,7 @@ import yaml
 
 from video_reasoning.tasks import outcome, registry
 from video_reasoning.tasks.errors import StoreError, UserError
-from video_reasoning.tasks.models import quirks
+from video_reasoning.tasks.models import quirks, responses
 
 FAILED = 1
 """Exit code of a failed evaluation."""
@@ -51,6 +53,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     given = list(sys.argv[1:] if arguments is None else arguments)
     if given[:1] == ["eval"] and len(given) > 1:
         given = given[1:]
+    own = _own_options(given)
     evaluates = bool(given) and given[0].startswith("-") and given not in (["-h"], ["--help"])
     before = sys.argv
     # The harness's parsers read sys.argv themselves.
@@ -60,7 +63,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
             return _dispatch(given)
         if not _data_is_there(given) or _is_refused(given):
             return UNUSABLE
-        return _evaluate(given)
+        return _evaluate(given, partial="--partial" in own)
     except KeyboardInterrupt:
         _tell("Interrupted.")
         return 130
@@ -69,6 +72,17 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return UNUSABLE
     finally:
         sys.argv = before
+        if "--fresh" in own:
+            del os.environ[responses.FRESH_VARIABLE]
+
+
+def _own_options(given: list[str]) -> set[str]:
+    """Take out of a command line the options that the harness does not know."""
+    own = {option for option in ("--fresh", "--partial") if option in given}
+    given[:] = [word for word in given if word not in own]
+    if "--fresh" in own:
+        os.environ[responses.FRESH_VARIABLE] = "1"
+    return own
 
 
 def requested_names(arguments: Sequence[str]) -> list[str]:
@@ -150,8 +164,13 @@ def _data_is_there(arguments: Sequence[str]) -> bool:
     return not problems
 
 
-def _evaluate(arguments: Sequence[str]) -> int:
-    """Run the harness's evaluation with every run in it watched."""
+def _evaluate(arguments: Sequence[str], *, partial: bool = False) -> int:
+    """Run the harness's evaluation with every run in it watched.
+
+    Args:
+        arguments: The command line.
+        partial: Evaluate only what is kept of runs that have not ended.
+    """
     harness = _internals("lmms_eval.__main__", "cli_evaluate", "cli_evaluate_single")
     evaluate_single = harness.cli_evaluate_single
     outcome.max_failed()  # a value that cannot be read is refused before anything is asked
@@ -164,8 +183,13 @@ def _evaluate(arguments: Sequence[str]) -> int:
         run.include_path = with_ours(run.include_path)
         if run.tasks is None:
             code = UNUSABLE
+        kept = copy(run)  # its options name what is kept
         try:
-            found = evaluate_single(run)
+            with responses.partial(run) if partial else nullcontext():
+                found = evaluate_single(run)
+        except UserError as error:
+            _tell(str(error))
+            raise SystemExit(UNUSABLE) from error
         except SystemExit as stop:
             if not stop.code and run.tasks is not None and run.tasks not in outcome.LISTS:
                 _tell(outcome.NO_RESULTS)
@@ -175,9 +199,11 @@ def _evaluate(arguments: Sequence[str]) -> int:
             # The harness prints the traceback, goes on to the next run and exits with 0.
             code = FAILED
             raise
-        for sentence in outcome.problems(run.output_path, found):
+        problems = outcome.problems(run.output_path, found)
+        for sentence in problems:
             _tell(sentence)
             code = FAILED
+        responses.finish(kept, saved=not problems and not partial)
         return found
 
     harness.cli_evaluate_single = watched
