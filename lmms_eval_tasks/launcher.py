@@ -28,6 +28,8 @@ import yaml
 from video_reasoning.tasks import outcome, registry
 from video_reasoning.tasks.errors import StoreError, UserError
 from video_reasoning.tasks.models import quirks, responses
+from video_reasoning.tasks.models.names import unknown_model
+from video_reasoning.tasks.sight import known
 
 FAILED = 1
 """Exit code of a failed evaluation."""
@@ -61,7 +63,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     try:
         if not evaluates:
             return _dispatch(given)
-        if not _data_is_there(given) or _is_refused(given):
+        if _is_misspelled(given) or not _data_is_there(given) or _is_refused(given):
             return UNUSABLE
         return _evaluate(given, partial="--partial" in own)
     except KeyboardInterrupt:
@@ -103,6 +105,7 @@ def _known(arguments: Sequence[str]) -> argparse.Namespace:
     parser = argparse.ArgumentParser(add_help=False)
     parser.add_argument("--tasks")
     parser.add_argument("--config")
+    parser.add_argument("--include_path")
     parser.add_argument("--model", default="")
     parser.add_argument("--model_args", default="")
     parser.add_argument("--force_simple", action="store_true")
@@ -128,6 +131,21 @@ def _names(run: Mapping[str, Any]) -> list[str]:
     return [name for name in str(run.get("tasks") or "").split(",") if name]
 
 
+def _is_misspelled(arguments: Sequence[str]) -> bool:
+    """Tell whether nothing has the name of a task or model, and print the nearest names."""
+    sentences = []
+    for run in _runs(arguments):
+        if run.get("tasks") not in outcome.LISTS:
+            folders = run.get("include_path") or []
+            folders = [folders] if isinstance(folders, str) else folders
+            sentences += registry.unknown(_names(run), folders)
+            sentences += [unknown_model(str(run["model"]))] if run.get("model") else []
+    found = [sentence for sentence in dict.fromkeys(sentences) if sentence]
+    for sentence in found:
+        _tell(sentence)
+    return bool(found)
+
+
 def _is_refused(arguments: Sequence[str]) -> bool:
     """Tell whether a model cannot be shown what a task of ours shows, and print why."""
     quirks.named_by_user()
@@ -145,6 +163,8 @@ def _is_refused(arguments: Sequence[str]) -> bool:
         if reason:
             _tell(reason)
             return True
+        if tasks and (sentence := known.unprobed(model, simple=simple)):
+            _tell(sentence)
         if form.repeat > 1:
             # A task's functions are not told the model's arguments.
             os.environ.setdefault(quirks.VARIABLE, "clip")
@@ -184,12 +204,12 @@ def _evaluate(arguments: Sequence[str], *, partial: bool = False) -> int:
         if run.tasks is None:
             code = UNUSABLE
         kept = copy(run)  # its options name what is kept
+        if partial and (reason := responses.nothing_kept(run)):
+            _tell(reason)
+            raise SystemExit(UNUSABLE)
         try:
             with responses.partial(run) if partial else nullcontext():
                 found = evaluate_single(run)
-        except UserError as error:
-            _tell(str(error))
-            raise SystemExit(UNUSABLE) from error
         except SystemExit as stop:
             if not stop.code and run.tasks is not None and run.tasks not in outcome.LISTS:
                 _tell(outcome.NO_RESULTS)

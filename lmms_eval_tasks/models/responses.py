@@ -21,7 +21,6 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
-from video_reasoning.tasks.errors import UserError
 from video_reasoning.tasks.models import quirks
 
 FRESH_VARIABLE = "VIDEO_REASONING_FRESH"
@@ -49,19 +48,19 @@ kept_only: list[Path] = []
 # The folder with the responses, if results are wanted from them alone.
 
 
+def nothing_kept(run: argparse.Namespace) -> str:
+    """Say in a sentence that no response of a run is kept; empty if there are some."""
+    if run.output_path and Journal(folder_of(run, RESPONSES)).found:
+        return ""
+    return (
+        f"No response of this command is kept in {run.output_path or 'an --output_path'}: give "
+        "--partial with all options of an evaluation that has begun and not ended."
+    )
+
+
 @contextlib.contextmanager
 def partial(run: argparse.Namespace) -> Iterator[None]:
-    """Evaluate what is kept of a run, without its model, into the folder of partial results.
-
-    Raises:
-        UserError: Nothing is kept.
-    """
-    if not run.output_path or not Journal(folder_of(run, RESPONSES)).found:
-        raise UserError(
-            f"No response of this command is kept in {run.output_path or '--output_path'}: "
-            "--partial needs the same options as the evaluation that was begun, and shows nothing "
-            "once it has ended."
-        )
+    """Evaluate what is kept of a run, without its model, into the folder of partial results."""
     kept_only.append(folder_of(run, RESPONSES))
     run.output_path = str(folder_of(run, PARTIAL) / "all")
     try:

@@ -302,7 +302,7 @@ def render(found: PrinciplesRun) -> Group:
     level = next(iter(found.parts[0].measures.values())).level
     arguments = f" ({run.model_args})" if run.model_args else ""
     table = Table(
-        title=Text(f"{run.label}{arguments}, {run.date}; x100"),
+        title=Text(f"{run.label}{arguments}, {run.begun}; x100"),
         title_justify="left",
         box=box.SIMPLE_HEAD,
         show_edge=False,
