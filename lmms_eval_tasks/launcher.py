@@ -65,7 +65,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
             return _dispatch(given)
         if _is_misspelled(given) or not _data_is_there(given) or _is_refused(given):
             return UNUSABLE
-        return _evaluate(given, partial="--partial" in own)
+        return _evaluate(given)
     except KeyboardInterrupt:
         _tell("Interrupted.")
         return 130
@@ -74,16 +74,19 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return UNUSABLE
     finally:
         sys.argv = before
-        if "--fresh" in own:
-            del os.environ[responses.FRESH_VARIABLE]
+        for name in own:
+            del os.environ[name]
 
 
-def _own_options(given: list[str]) -> set[str]:
-    """Take out of a command line the options that the harness does not know."""
-    own = {option for option in ("--fresh", "--partial") if option in given}
-    given[:] = [word for word in given if word not in own]
-    if "--fresh" in own:
-        os.environ[responses.FRESH_VARIABLE] = "1"
+def _own_options(given: list[str]) -> list[str]:
+    """Take the options that the harness does not know out of a command line.
+
+    Returns:
+        The environment variables that stand for them from now on.
+    """
+    own = [name for option, name in responses.OPTIONS.items() if option in given]
+    given[:] = [word for word in given if word not in responses.OPTIONS]
+    os.environ.update(dict.fromkeys(own, "1"))
     return own
 
 
@@ -184,16 +187,12 @@ def _data_is_there(arguments: Sequence[str]) -> bool:
     return not problems
 
 
-def _evaluate(arguments: Sequence[str], *, partial: bool = False) -> int:
-    """Run the harness's evaluation with every run in it watched.
-
-    Args:
-        arguments: The command line.
-        partial: Evaluate only what is kept of runs that have not ended.
-    """
+def _evaluate(arguments: Sequence[str]) -> int:
+    """Run the harness's evaluation with every run in it watched."""
     harness = _internals("lmms_eval.__main__", "cli_evaluate", "cli_evaluate_single")
     evaluate_single = harness.cli_evaluate_single
     outcome.max_failed()  # a value that cannot be read is refused before anything is asked
+    partial = bool(os.environ.get(responses.PARTIAL_VARIABLE))
     code, calls = 0, 0
 
     def watched(run: argparse.Namespace) -> Any:

@@ -26,6 +26,12 @@ from video_reasoning.tasks.models import quirks
 FRESH_VARIABLE = "VIDEO_REASONING_FRESH"
 """Environment variable; anything but the empty text forgets what is kept (``--fresh``)."""
 
+PARTIAL_VARIABLE = "VIDEO_REASONING_PARTIAL"
+"""Environment variable; anything but the empty text evaluates what is kept (``--partial``)."""
+
+OPTIONS = {"--fresh": FRESH_VARIABLE, "--partial": PARTIAL_VARIABLE}
+"""Options of ``lmms_eval`` that the harness does not have."""
+
 RESPONSES, PARTIAL = ".responses", "partial"
 """Folders in ``--output_path``: what is kept, and results of the tasks that have ended."""
 
