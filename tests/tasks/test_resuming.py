@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import argparse
+import multiprocessing
 import os
+import socket
+import time
 import types
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
@@ -360,3 +364,48 @@ def test_a_version_without_the_known_evaluate_is_left_alone(
     monkeypatch.setattr(resuming, "import_module", lambda name: evaluator)
     assert "does not take bootstrap_iters, cli_args, limit, offset" in resuming.install()
     assert evaluator.evaluate is evaluate
+
+
+PATIENCE, SLOW = 4.0, 7.0
+"""Seconds after which the processes give each other up, and that one of them takes longer."""
+
+
+def _rank(rank: int, port: int, patient: bool, folder: Path) -> None:
+    """What the harness does on each rank: the requests, then a barrier."""
+    import torch.distributed as dist
+
+    os.environ |= {"MASTER_ADDR": "127.0.0.1", "MASTER_PORT": str(port)}
+    patience = timedelta(seconds=PATIENCE)
+    dist.init_process_group("gloo", rank=rank, world_size=2, timeout=patience)
+    documents = [{"id": f"q{n}", "video": ""} for n in range(2)]
+    keeper = resuming._Keeper(Model(documents), {TASK: Task()}, None)
+
+    def answer_slowly(requests: list[Any]) -> list[str]:
+        time.sleep(SLOW / 2 if rank == 1 else 0)  # its clips are not made yet
+        return ["A"] * len(requests)
+
+    if not patient:
+        resuming._patient_group = lambda: None
+    generate_until = resuming._in_batches(answer_slowly, keeper)
+    assert generate_until([instance(0), instance(1)]) == ["A", "A"]
+    dist.barrier()
+    (folder / str(rank)).touch()
+
+
+@pytest.mark.parametrize("patient", [True, False])
+def test_processes_wait_for_one_that_makes_all_clips(patient: bool, tmp_path: Path) -> None:
+    import torch.distributed  # noqa: F401 - so that both processes start at once
+
+    context = multiprocessing.get_context("fork")
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    ranks = [
+        context.Process(target=_rank, args=(rank, port, patient, tmp_path)) for rank in range(2)
+    ]
+    for each in ranks:
+        each.start()
+    for each in ranks:
+        each.join(120)
+    assert all(each.exitcode == 0 for each in ranks) == patient
+    assert len(list(tmp_path.iterdir())) == 2 * patient
