@@ -243,6 +243,17 @@ def clock_of(benchmark: str, document: Mapping[str, Any]) -> str:
     return _CLOCKS.get(place, "source") if handed in ("clip", "frames") else handed and "none"
 
 
+def remember(benchmark: str, document: Mapping[str, Any], handed: str) -> None:
+    """Note how an earlier process handed a document's video over, unless this one has."""
+    if handed:
+        _HANDED.setdefault(_place(benchmark, document), handed)
+
+
+def failed_to_show(path: Path, document: Mapping[str, Any]) -> str:
+    """Return why this process could not show a video to a document, or the empty text."""
+    return _OUTCOMES.get((path, str(document.get("id")))) or ""
+
+
 def _place(benchmark: str, document: Mapping[str, Any]) -> tuple[str, str, str]:
     return benchmark, str(document.get("id")), str(document.get("condition") or "")
 
