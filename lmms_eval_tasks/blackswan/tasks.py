@@ -139,7 +139,7 @@ def _in_parts(
 
 def parts_of(doc: Document) -> tuple[str, ...]:
     """Return the columns of the parts that a document's task may see, in order."""
-    return PARTS[str(doc["task"]).partition("_")[0]]
+    return PARTS.get(str(doc["task"]).partition("_")[0], ("video",))
 
 
 def parts_problem(doc: Document, columns: Sequence[str]) -> str:
