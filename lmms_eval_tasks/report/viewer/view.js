@@ -63,7 +63,7 @@ function read(content) {
   $("banner").textContent = [...notes, ...odd].join(" ");
   $("banner").hidden = !notes.length && !odd.length;
   fromAddress();
-  select(before);
+  if (before !== null) select(before);
 }
 
 // What an item is called in the page's address: it outlives reading the logs again.
