@@ -27,6 +27,7 @@ from video_reasoning.tasks import outcome, registry
 from video_reasoning.tasks.errors import StoreError, UserError
 from video_reasoning.tasks.models import quirks
 from video_reasoning.tasks.models.names import unknown_model
+from video_reasoning.tasks.sight import known
 
 FAILED = 1
 """Exit code of a failed evaluation."""
@@ -148,6 +149,8 @@ def _is_refused(arguments: Sequence[str]) -> bool:
         if reason:
             _tell(reason)
             return True
+        if tasks and (sentence := known.unprobed(model, simple=simple)):
+            _tell(sentence)
         if form.repeat > 1:
             # A task's functions are not told the model's arguments.
             os.environ.setdefault(quirks.VARIABLE, "clip")

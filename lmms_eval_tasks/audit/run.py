@@ -21,7 +21,7 @@ from video_reasoning.tasks.audit.plan import FILE, AuditedTask, Plan, read_plan,
 from video_reasoning.tasks.audit.result import AuditResult
 from video_reasoning.tasks.audit.schemas import OptionShape
 from video_reasoning.tasks.audit.variants import AuditError, parse_all, repeated
-from video_reasoning.tasks.errors import StoreError
+from video_reasoning.tasks.errors import StoreError, cause
 from video_reasoning.tasks.store.picks import PicksError, read_installed
 
 __all__ = ["Request", "join_audits", "run_audit"]
@@ -252,7 +252,7 @@ def _read_picks(path: Path) -> dict[str, int]:
     try:
         lines = path.read_text(encoding="utf-8-sig").split("\n")
     except (OSError, ValueError) as error:
-        raise AuditError(f"The picks {path} cannot be read ({error}).") from error
+        raise AuditError(f"The picks {path} cannot be read ({cause(error)}).") from error
     for number, line in enumerate(lines, start=1):
         if not line.strip():
             continue

@@ -19,6 +19,7 @@ from video_reasoning.tasks.cli.principles import principles
 from video_reasoning.tasks.cli.report import report
 from video_reasoning.tasks.cli.sample import sample
 from video_reasoning.tasks.cli.score import score
+from video_reasoning.tasks.cli.sight import sight
 from video_reasoning.tasks.cli.split import split
 from video_reasoning.tasks.cli.tasks_path import tasks_path
 from video_reasoning.tasks.cli.view import view
@@ -81,6 +82,12 @@ _add(
     EVALUATION,
     tasks_path,
     'lmms-eval --include_path "$(video-reasoning tasks-path)" --tasks list',
+)
+_add(
+    EVALUATION,
+    sight,
+    "video-reasoning sight --model qwen2_5_vl "
+    "--model_args pretrained=Qwen/Qwen2.5-VL-7B-Instruct,max_num_frames=16",
 )
 audit.register(app, EVALUATION)
 _add(RESULTS, report, "video-reasoning report results --out report.html")

@@ -195,6 +195,7 @@ class _Work:
         }
         placed, unplaced = self._place(footage)
         checked = {**self._check(placed, joined), **unplaced}
+        parsed.notes += _noted(checked)
         clips = self._join(parsed.items, checked)
         videos = [_video(item, checked, clips) for item in parsed.items]
         rows = [
@@ -392,6 +393,17 @@ def _state(path: Path) -> tuple[int, int]:
     """By what a file is known to be the one that was checked: its size and time of change."""
     status = path.stat()
     return status.st_size, status.st_mtime_ns
+
+
+def _noted(checked: dict[str, Checked]) -> list[str]:
+    """Return what is remarkable about videos that can be shown, each with the videos counted."""
+    names: dict[str, list[str]] = {}
+    for name, found in checked.items():
+        for note in found.notes:
+            names.setdefault(note, []).append(name)
+    return [
+        f"Videos with {note}: {len(all_):,}, such as {all_[0]}." for note, all_ in names.items()
+    ]
 
 
 def _parts(item: Item) -> list[Footage]:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import os
 import shutil
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -25,6 +26,7 @@ class Checked:
         seconds: Length in seconds.
         rate: Frames per second.
         content: Its content id, if it was asked for.
+        notes: What others may see differently, see `VideoInfo`.
     """
 
     problem: str
@@ -32,6 +34,7 @@ class Checked:
     seconds: float = 0.0
     rate: float = 0.0
     content: str = ""
+    notes: Sequence[str] = ()
 
 
 @dataclass(frozen=True)
@@ -77,7 +80,7 @@ def check_video(job: tuple[Path, bool]) -> Checked:
         content = content_id(path) if named else ""
     except (VideoError, OSError) as error:
         return Checked(str(error))
-    return Checked("", info.frames, float(info.duration), float(info.fps), content)
+    return Checked("", info.frames, float(info.duration), float(info.fps), content, info.notes)
 
 
 def join_clip(job: Joining) -> tuple[str, str]:

@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, TypeGuard
 
+from video_reasoning.metrics.lengths import count_words
 from video_reasoning.tasks import registry
 from video_reasoning.tasks.benchmarks import BENCHMARKS
 from video_reasoning.tasks.errors import StoreError, UserError
@@ -79,6 +80,7 @@ class Item:
         short: Whether the video has fewer frames than were to be shown.
         values: Generation metric -> value of this question.
         prompt: A digest of the text that was sent.
+        words: Words of the response, of all of them if there are several.
         responses: Whole responses that are scored against references; None unless the task
             generates text.
         references: The texts that they are scored against.
@@ -103,6 +105,7 @@ class Item:
     responses: tuple[str, ...] | None
     references: tuple[str, ...]
     shown: int | None = None
+    words: int = 0
     seen: int | None = None
     ordered: bool | None = None
 
@@ -310,6 +313,7 @@ def _item(sample: Sample, question: Mapping[str, Any], scores: Mapping[str, Any]
         prompt=hashlib.sha256(prompt).hexdigest()[:16],
         responses=_texts(texts.get("responses")) if "references" in texts else None,
         references=_texts(texts.get("references")),
+        words=sum(map(count_words, sample.responses)),
         shown=_count(sample.values.get("frames_shown")),
         seen=_count(sample.values.get("frames_seen")),
         ordered=ordered if isinstance(ordered, bool) else None,

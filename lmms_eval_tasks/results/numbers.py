@@ -235,7 +235,7 @@ def _harness_name(group: Mapping[str, str], kind: str) -> str:
     if len(group) > 1:
         return ""
     ((name, value),) = group.items()
-    part = name if value == "yes" else value
+    part = {"yes": name, "no": f"not_{name}"}.get(value, value)
     # Only breakdowns by difficulty and reasoning are paired.
     of_pairs = kind if name in ("type", "difficulty") else ""
     return f"acc_{of_pairs}_{part}".replace("__", "_")

@@ -69,10 +69,11 @@ def _note(benchmark: str, document: Mapping[str, Any], condition: Any, visuals: 
     tower.install()
     shown = None if condition is None else condition.m
     paths = tuple(str(each) for each in visuals if isinstance(each, (str, Path)))
-    LEDGER.asked(Question(_key(benchmark, document), shown, paths))
+    LEDGER.asked(Question(key_of(benchmark, document), shown, paths))
 
 
-def _key(benchmark: str, document: Mapping[str, Any]) -> Key:
+def key_of(benchmark: str, document: Mapping[str, Any]) -> Key:
+    """Return what a document is known by."""
     names = ("split", "condition", "id")
     split, condition, id_ = (str(document.get(name) or "") for name in names)
     return benchmark, split, condition, id_
@@ -93,7 +94,7 @@ def sight_of(benchmark: str, document: Mapping[str, Any]) -> Sight:
 
 @guarded
 def _sight(benchmark: str, document: Mapping[str, Any]) -> Sight:
-    spans = LEDGER.spans(_key(benchmark, document))
+    spans = LEDGER.spans(key_of(benchmark, document))
     if not spans:
         return Sight()
     each = {_sight_of_span(span, document) for span in spans}
@@ -111,7 +112,7 @@ def _sight(benchmark: str, document: Mapping[str, Any]) -> Sight:
 
 
 def _sight_of_span(span: Span, document: Mapping[str, Any]) -> Sight:
-    key = _key("", document)[1:]
+    key = key_of("", document)[1:]
     (question,) = (each for each in span.questions if each.key[1:] == key)
     if not span.told:
         return Sight(question.shown)

@@ -375,6 +375,19 @@ def test_a_full_disk_is_an_error_and_leaves_nothing(
     assert list(tmp_path.iterdir()) == []
 
 
+def test_clips_do_not_go_elsewhere_when_the_disk_is_full(
+    numbered: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(**_: object) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    monkeypatch.setattr("tempfile.TemporaryFile", full)
+    with pytest.raises(OSError, match="No space left"):
+        clip_for(numbered, Condition.parse("random1"), "key", tmp_path / "clips")
+    assert not list(tmp_path.rglob("*.mp4"))
+
+
 def test_faults_are_one_sentence(tmp_path: Path) -> None:
     source = tmp_path / "text.mp4"
     with pytest.raises(VideoError, match="does not exist"):

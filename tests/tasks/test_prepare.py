@@ -10,6 +10,7 @@ from typing import Any
 import pyarrow.parquet as pq
 import pytest
 
+from tests.preprocessing.conftest import write_video as write_numbered
 from tests.tasks.releases import (
     blackswan_row,
     causalvqa_row,
@@ -107,6 +108,15 @@ def test_missing_and_broken_videos_are_recorded_and_the_rest_is_done(tmp_path: P
     assert problems["direction/4"]
     assert len(manifest["splits"]["test"]["missing"]) == 3
     assert str(tmp_path) not in json.dumps(manifest)
+
+
+def test_what_readers_may_show_otherwise_is_noted(tmp_path: Path) -> None:
+    source = write_tvbench(tmp_path / "r", {"5": tvbench_question()})
+    (video,) = source.rglob("*.mp4")
+    write_numbered(video, 12, options={"x264-params": "sar=4/3"})
+    manifest = run("tvbench", source, tmp_path / "s")
+    (note,) = [note for note in manifest["notes"] if "squares" in note]
+    assert note.startswith("Videos with pixels of 4:3 shown as squares: 1, such as ")
 
 
 def test_a_link_out_of_the_release_is_not_followed(
