@@ -6,7 +6,7 @@ JOBS ?= 2
 DEMO ?= demo
 
 # In a variable, because a comma would end the argument of a call.
-DEVELOPMENT := .[dev,handpick,cluster]
+DEVELOPMENT := .[dev,cluster]
 
 BIN := $(VENV)/bin
 SHELL := /bin/bash
