@@ -152,6 +152,7 @@ def _is_misspelled(arguments: Sequence[str]) -> bool:
 def _is_refused(arguments: Sequence[str]) -> bool:
     """Tell whether a model cannot be shown what a task of ours shows, and print why."""
     quirks.named_by_user()
+    quirks.clock_by_user()
     for run in _runs(arguments):
         tasks = [task for task in registry.requested(_names(run)) if task.needs]
         blind = [task.condition == "blind" for task in tasks]
@@ -191,6 +192,8 @@ def _evaluate(arguments: Sequence[str]) -> int:
     """Run the harness's evaluation with every run in it watched."""
     harness = _internals("lmms_eval.__main__", "cli_evaluate", "cli_evaluate_single")
     evaluate_single = harness.cli_evaluate_single
+    if not sys.stderr.isatty():
+        os.environ.setdefault("TQDM_MININTERVAL", "30")  # a line now and then instead of a bar
     outcome.max_failed()  # a value that cannot be read is refused before anything is asked
     partial = bool(os.environ.get(responses.PARTIAL_VARIABLE))
     code, calls = 0, 0

@@ -22,6 +22,7 @@ from video_reasoning.tasks.cli.score import score
 from video_reasoning.tasks.cli.sight import sight
 from video_reasoning.tasks.cli.split import split
 from video_reasoning.tasks.cli.tasks_path import tasks_path
+from video_reasoning.tasks.cli.view import view
 
 app = typer.Typer(
     name="video-reasoning",
@@ -90,6 +91,7 @@ _add(
 )
 audit.register(app, EVALUATION)
 _add(RESULTS, report, "video-reasoning report results --out report.html")
+_add(RESULTS, view, "video-reasoning view results")
 _add(RESULTS, compare, "video-reasoning compare results --models qwen2_5_vl,internvl3")
 _add(RESULTS, principles, "video-reasoning principles results")
 _add(

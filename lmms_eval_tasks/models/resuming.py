@@ -231,6 +231,7 @@ class _Keeper:
             "response": text,
             "tokens": None if tokens is None else tokens.to_dict(),
             "handed": media.handed_over(benchmark, document),
+            "clock": media.clock_of(benchmark, document),
             "sight": asdict(sight.sight_of(benchmark, document)),
         }
 
@@ -243,7 +244,7 @@ class _Keeper:
         if request.key not in self._asked:
             # Let this process know what an earlier one knew of how the item was asked.
             benchmark, document = self._about(request.instance)
-            media.remember(benchmark, document, record["handed"])
+            media.remember(benchmark, document, record["handed"], record["clock"])
             sight.remember(benchmark, document, sight.Sight(**record["sight"]))
         return _response(record)
 

@@ -11,7 +11,7 @@ from types import TracebackType
 from loguru import logger
 
 from video_reasoning.preprocessing.video import VideoError
-from video_reasoning.tasks.handpick.frames import Player
+from video_reasoning.tasks.pages.frames import Player
 from video_reasoning.tasks.report.footage import Footage
 
 MEGABYTE = 1 << 20

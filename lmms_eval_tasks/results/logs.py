@@ -26,7 +26,7 @@ from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from loguru import logger
 
-from video_reasoning.tasks.errors import UserError
+from video_reasoning.tasks.errors import UserError, cause
 from video_reasoning.tasks.store.text_files import is_regular, loads, read_bytes
 
 _RESULTS = re.compile(r"^(?P<date>.+)_results\.json$")
@@ -285,7 +285,7 @@ def _from_results(path: Path) -> Run:
         content = loads(read_bytes(path))
     except (OSError, ValueError, RecursionError) as error:
         raise LogError(
-            f"The results file {path} cannot be read ({error}); "
+            f"The results file {path} cannot be read ({cause(error)}); "
             "name another run's, or run the evaluation again."
         ) from error
     if not isinstance(content, dict) or not isinstance(content.get("results"), dict):
@@ -402,7 +402,7 @@ def read_samples(path: Path, odd: OddLines | None = None) -> Iterator[Sample]:
                 seen.add(sample.doc_id)
                 yield sample
     except OSError as error:
-        raise LogError(f"The sample log {path} cannot be read ({error}).") from error
+        raise LogError(f"The sample log {path} cannot be read ({cause(error)}).") from error
     if odd is None and left_out.count:
         logger.warning(left_out.sentence(path))
 

@@ -130,7 +130,11 @@ class Ledger:
             if last and last.key == question.key:
                 # A document with several clips.
                 paths = tuple(dict.fromkeys((*last.paths, *question.paths)))
-                span.questions[-1] = Question(question.key, question.shown, paths)
+                another = len(paths) > len(last.paths)
+                shown = last.shown if last.shown is not None else question.shown
+                if another and shown is not None and question.shown is not None:
+                    shown += question.shown
+                span.questions[-1] = Question(question.key, shown, paths)
                 return
             span.questions.append(question)
             spans = self._spans.setdefault(question.key, [])
