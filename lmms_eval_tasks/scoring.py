@@ -32,7 +32,7 @@ Document = Mapping[str, Any]
 LOGGED = frozenset(
     {
         *("id", "status", "choice", "rule", "score", "problem", "prompt"),
-        *("frames_shown", "frames_in_order", "frames_as"),
+        *("frames_shown", "frames_in_order", "frames_as", "clock"),
     }
 )
 """Keys of ``process_results`` that only go to the sample log."""
@@ -299,6 +299,7 @@ def counted(benchmark: str, document: Document, status: Status, *, empty: bool) 
         "frames_seen": seen.seen,
         "frames_shown": seen.shown,
         "frames_in_order": seen.ordered,
+        "clock": media.clock_of(benchmark, document),
         "missing_items": {"missing": status == "missing"},
         "failed_items": {"failed": status == "failed"},
         "empty_responses": {"empty": empty and status not in LEFT_OUT},

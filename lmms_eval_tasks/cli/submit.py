@@ -93,6 +93,8 @@ def _report(predictions: Predictions, files: list[Path], unparsed: str) -> None:
         f"{predictions.model} on {predictions.benchmark} ({predictions.split} split): "
         f"{answered:,} of {len(predictions.questions):,} questions answered with an option."
     )
+    if predictions.seen is not None and predictions.seen.known:
+        print(f"Different frames that the model saw, per question: {predictions.seen.text}.")
     absent = [f"{id_}: {reason}" for id_, reason in predictions.absent.items()]
     for title, entries in (
         (f"name no option, written as {unparsed}", predictions.unparsed),

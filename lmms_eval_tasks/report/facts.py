@@ -231,6 +231,13 @@ def _of_items(each: TaskNumbers) -> Iterator[str]:
             f"{counts['unparsed']:,} of {asked:,} responses ({rate:.1%}) name no option; they "
             "count as wrong."
         )
+    for condition, seen in each.frames.items():
+        if seen.differ:
+            of = f" under {condition}" if condition else ""
+            yield (
+                f"The model did not get the frames that were shown{of} in {seen.differ:,} of "
+                f"{seen.items:,} items; frames seen: {seen.text}."
+            )
     if counts["withheld"]:
         yield f"{counts['withheld']:,} of {n:,} items have no public answer: no score."
     if counts["odd lines"]:

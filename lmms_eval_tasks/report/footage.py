@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Generic
 
-from video_reasoning.preprocessing.clips import clip_for
+from video_reasoning.preprocessing.clips import CLOCKS, clip_for
 from video_reasoning.preprocessing.conditions import Condition, condition_indices
 from video_reasoning.preprocessing.frames import NumberedFrames, Picture, read_frames
 from video_reasoning.preprocessing.sampling import uniform_indices
@@ -95,12 +95,13 @@ class Footage:
     def _clip(self, folder: Path | None = None) -> Path | None:
         if self.condition is None:
             return None
-        found = clip_for(
-            self.videos[0], self.condition, self.key, self.clips, pick=self.pick, make=False
-        )
+        asked = (self.videos[0], self.condition, self.key)
+        found = None
+        for clock in CLOCKS:  # whichever the model was given: the frames are the same
+            found = found or clip_for(*asked, self.clips, pick=self.pick, make=False, clock=clock)
         if found is not None or folder is None:
             return found
-        return clip_for(self.videos[0], self.condition, self.key, folder, pick=self.pick)
+        return clip_for(*asked, folder, pick=self.pick)
 
     def playable(self, folder: Path) -> list[Path]:
         """Return the files to play: the videos, or the clip of a condition of several frames.

@@ -312,6 +312,7 @@ def numbers(each: TaskNumbers) -> list[Row]:
         texts = cells(
             group or "all",
             number.condition or "–",
+            each.seen(number) or "–",
             shown(number, number.value),
             interval(number) or "–",
             f"{number.n:,}",

@@ -20,7 +20,15 @@ from video_reasoning.metrics.audits import detectable, holm, p_two_sided
 from video_reasoning.metrics.intervals import difference_interval, mcnemar
 from video_reasoning.metrics.paired import complete_groups
 from video_reasoning.tasks.errors import UserError
-from video_reasoning.tasks.results.items import GENERATION, Item, Questions, TaskLog, read_task
+from video_reasoning.tasks.results.items import (
+    GENERATION,
+    Item,
+    Questions,
+    Seen,
+    TaskLog,
+    frames_seen,
+    read_task,
+)
 from video_reasoning.tasks.results.logs import Run, find_runs
 from video_reasoning.tasks.results.signature import signature
 
@@ -78,6 +86,7 @@ class Comparison:
         p_corrected: The p-value times the number of comparisons that Holm's method demands.
         detectable: The smallest difference that this many items show with 80% power; None over
             no item.
+        seen_a: What reached the first run's model of the shared items.
         prompts_differ: Shared items that were asked in other words.
         log_a: The first run's sample log.
         signature_a: What identifies the first run's numbers.
@@ -112,6 +121,8 @@ class Comparison:
     name_b: str = ""
     p_corrected: float | None = None
     detectable: float | None = None
+    seen_a: Seen | None = None
+    seen_b: Seen | None = None
 
 
 def compare(
@@ -377,6 +388,8 @@ class _Pair:
             signature_a=signature(self.log_a, condition),
             signature_b=signature(self.log_b, condition),
             detectable=finite(detectable(estimate)),
+            seen_a=frames_seen(one.sight for one, _ in items),
+            seen_b=frames_seen(other.sight for _, other in items),
         )
 
 
@@ -493,6 +506,11 @@ def _notes(each: Comparison) -> list[str]:
         notes.append(f"Over {each.n_clusters} videos the interval is rough.")
     if each.unscored:
         notes.append(f"{each.unscored:,} shared items lack a score in a run and are left out.")
+    if each.seen_a and each.seen_b and each.seen_a.known + each.seen_b.known:
+        notes.append(
+            f"Different frames seen per item: {each.name_a} "
+            f"{each.seen_a.text or 'not known'}; {each.name_b} {each.seen_b.text or 'not known'}."
+        )
     if each.prompts_differ:
         notes.append(f"{each.prompts_differ:,} of the items were asked with another prompt.")
     return notes
