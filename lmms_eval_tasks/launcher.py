@@ -17,6 +17,8 @@ import argparse
 import os
 import sys
 from collections.abc import Mapping, Sequence
+from contextlib import nullcontext
+from copy import copy
 from importlib import import_module
 from pathlib import Path
 from typing import Any
@@ -25,7 +27,7 @@ import yaml
 
 from video_reasoning.tasks import outcome, registry
 from video_reasoning.tasks.errors import StoreError, UserError
-from video_reasoning.tasks.models import quirks
+from video_reasoning.tasks.models import quirks, responses
 from video_reasoning.tasks.models.names import unknown_model
 from video_reasoning.tasks.sight import known
 
@@ -53,6 +55,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     given = list(sys.argv[1:] if arguments is None else arguments)
     if given[:1] == ["eval"] and len(given) > 1:
         given = given[1:]
+    own = _own_options(given)
     evaluates = bool(given) and given[0].startswith("-") and given not in (["-h"], ["--help"])
     before = sys.argv
     # The harness's parsers read sys.argv themselves.
@@ -71,6 +74,20 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return UNUSABLE
     finally:
         sys.argv = before
+        for name in own:
+            del os.environ[name]
+
+
+def _own_options(given: list[str]) -> list[str]:
+    """Take the options that the harness does not know out of a command line.
+
+    Returns:
+        The environment variables that stand for them from now on.
+    """
+    own = [name for option, name in responses.OPTIONS.items() if option in given]
+    given[:] = [word for word in given if word not in responses.OPTIONS]
+    os.environ.update(dict.fromkeys(own, "1"))
+    return own
 
 
 def requested_names(arguments: Sequence[str]) -> list[str]:
@@ -175,7 +192,10 @@ def _evaluate(arguments: Sequence[str]) -> int:
     """Run the harness's evaluation with every run in it watched."""
     harness = _internals("lmms_eval.__main__", "cli_evaluate", "cli_evaluate_single")
     evaluate_single = harness.cli_evaluate_single
+    if not sys.stderr.isatty():
+        os.environ.setdefault("TQDM_MININTERVAL", "30")  # a line now and then instead of a bar
     outcome.max_failed()  # a value that cannot be read is refused before anything is asked
+    partial = bool(os.environ.get(responses.PARTIAL_VARIABLE))
     code, calls = 0, 0
 
     def watched(run: argparse.Namespace) -> Any:
@@ -185,8 +205,13 @@ def _evaluate(arguments: Sequence[str]) -> int:
         run.include_path = with_ours(run.include_path)
         if run.tasks is None:
             code = UNUSABLE
+        kept = copy(run)  # its options name what is kept
+        if partial and (reason := responses.nothing_kept(run)):
+            _tell(reason)
+            raise SystemExit(UNUSABLE)
         try:
-            found = evaluate_single(run)
+            with responses.partial(run) if partial else nullcontext():
+                found = evaluate_single(run)
         except SystemExit as stop:
             if not stop.code and run.tasks is not None and run.tasks not in outcome.LISTS:
                 _tell(outcome.NO_RESULTS)
@@ -196,9 +221,11 @@ def _evaluate(arguments: Sequence[str]) -> int:
             # The harness prints the traceback, goes on to the next run and exits with 0.
             code = FAILED
             raise
-        for sentence in outcome.problems(run.output_path, found):
+        problems = outcome.problems(run.output_path, found)
+        for sentence in problems:
             _tell(sentence)
             code = FAILED
+        responses.finish(kept, saved=not problems and not partial)
         return found
 
     harness.cli_evaluate_single = watched

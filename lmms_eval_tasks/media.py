@@ -14,7 +14,7 @@ import tempfile
 from collections.abc import Callable, Mapping, Sequence
 from functools import lru_cache
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, TypeVar, cast, get_args
 
 import platformdirs
 from loguru import logger
@@ -241,6 +241,27 @@ def clock_of(benchmark: str, document: Mapping[str, Any]) -> str:
     place = _place(benchmark, document)
     handed = _HANDED.get(place, "")
     return _CLOCKS.get(place, "source") if handed in ("clip", "frames") else handed and "none"
+
+
+def remember(benchmark: str, document: Mapping[str, Any], handed: str, clock: str) -> None:
+    """Note how an earlier process handed a document's video over, unless this one has.
+
+    Args:
+        benchmark: As the store calls it.
+        document: The question.
+        handed: What :func:`handed_over` returned there.
+        clock: What :func:`clock_of` returned there.
+    """
+    place = _place(benchmark, document)
+    if handed and place not in _HANDED:
+        _HANDED[place] = handed
+        if clock in get_args(Clock):
+            _CLOCKS[place] = cast("Clock", clock)
+
+
+def failed_to_show(path: Path, document: Mapping[str, Any]) -> str:
+    """Return why this process could not show a video to a document, or the empty text."""
+    return _OUTCOMES.get((path, str(document.get("id")))) or ""
 
 
 def _place(benchmark: str, document: Mapping[str, Any]) -> tuple[str, str, str]:

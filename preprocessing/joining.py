@@ -187,7 +187,8 @@ def _join(parts: Sequence[Path | int], base: Path, target: Path, hidden: int | N
     size = (shape.width + shape.width % 2, shape.height + shape.height % 2)
     rate = shape.fps
     files = {part for part in parts if not isinstance(part, int)}
-    steps = {part: _steps(part) for part in files}
+    infos = {part: shape if part == base else probe(part) for part in files}
+    steps = {part: _steps(part, infos[part].fps) for part in files}
     ticks_a_second = Fraction(_CLOCK) if any(steps.values()) else rate
 
     def length(number: int) -> int:
@@ -213,7 +214,7 @@ def _join(parts: Sequence[Path | int], base: Path, target: Path, hidden: int | N
             black = number == hidden
             if not black:
                 encoder.begin()
-            info = shape if part == base else probe(part)
+            info = infos[part]
             # A part of the common size is only made even, never scaled.
             same = (info.width, info.height) == (shape.width, shape.height)
             convert: Converter | None = None
@@ -297,15 +298,16 @@ def _joined_sound(
     return join(sounds, begins)
 
 
-def _steps(path: Path) -> dict[int, int]:
+def _steps(path: Path, rate: Fraction) -> dict[int, int]:
     """Return for how many ticks each frame is shown, by its time; nothing if all are the same.
+
+    Only packets are read. The rate is the file's mean.
 
     A frame that was dropped once is not a variable rate: times are then off by a frame.
 
     Raises:
         VideoError: The file cannot be read, or shows a frame for more than an hour.
     """
-    rate = probe(path).fps
     with open_video(path) as (container, stream):
         unit = Fraction(stream.time_base)
         times = sorted({packet.pts for packet in container.demux(stream) if packet.pts is not None})

@@ -73,7 +73,7 @@ def evaluate(
     fitting = [run for run in runs if not _differences(plan, run)]
     if not fitting:
         other = (
-            f"; the newest one, of {runs[-1].date}, is of another plan: "
+            f"; the newest one, of {runs[-1].begun}, is of another plan: "
             f"{', '.join(_differences(plan, runs[-1]))}"
             if runs
             else ""
@@ -89,7 +89,9 @@ def evaluate(
         if task.group and not results[-1].refused:
             groups.setdefault(task.group, []).append(results[-1])
     results = [
-        replace(result, luck=[each.sentence for each in evidence([(plan, result)])])
+        replace(
+            result, luck=[each.sentence for each in evidence([(plan, result)]) if any(each.asked)]
+        )
         if not result.refused
         else result
         for result in results
@@ -112,7 +114,7 @@ def evaluate(
         ),
         results=[*together, *results, *refused],
         model_args=run.model_args,
-        date=run.date,
+        date=run.begun,
         frames=plan.frames,
         seed=plan.seed,
         limit=plan.limit,

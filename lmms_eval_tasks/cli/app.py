@@ -14,6 +14,7 @@ from video_reasoning.tasks.cli.check_sample import check_sample
 from video_reasoning.tasks.cli.compare import compare
 from video_reasoning.tasks.cli.doctor import doctor
 from video_reasoning.tasks.cli.handpick import handpick
+from video_reasoning.tasks.cli.make_pairs import make_pairs
 from video_reasoning.tasks.cli.prepare import prepare
 from video_reasoning.tasks.cli.principles import principles
 from video_reasoning.tasks.cli.report import report
@@ -22,6 +23,7 @@ from video_reasoning.tasks.cli.score import score
 from video_reasoning.tasks.cli.sight import sight
 from video_reasoning.tasks.cli.split import split
 from video_reasoning.tasks.cli.tasks_path import tasks_path
+from video_reasoning.tasks.cli.view import view
 
 app = typer.Typer(
     name="video-reasoning",
@@ -76,6 +78,12 @@ _add(
     build_questions,
     "video-reasoning build-questions --annotations mine.jsonl --out release",
 )
+_add(
+    DATA,
+    make_pairs,
+    "video-reasoning make-pairs mine.jsonl --out pairs --paraphrase llama@http://127.0.0.1:8000/v1 "
+    "--blind llama@http://127.0.0.1:8000/v1",
+)
 _add(EVALUATION, doctor, "video-reasoning doctor")
 _add(
     EVALUATION,
@@ -90,6 +98,7 @@ _add(
 )
 audit.register(app, EVALUATION)
 _add(RESULTS, report, "video-reasoning report results --out report.html")
+_add(RESULTS, view, "video-reasoning view results")
 _add(RESULTS, compare, "video-reasoning compare results --models qwen2_5_vl,internvl3")
 _add(RESULTS, principles, "video-reasoning principles results")
 _add(

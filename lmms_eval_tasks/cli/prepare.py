@@ -33,13 +33,16 @@ def prepare(
     workers: Workers = None,
     engine: EngineName = "local",
     engine_address: Address = None,
+    verify: Annotated[
+        bool, typer.Option("--verify", help="Decode all videos again, unchanged ones too.")
+    ] = False,
 ) -> None:
     """Read a benchmark's release and write its part of the store.
 
     Videos are linked if the file system allows it (else copied), and each is decoded once to
-    check that it can be. What cannot be read or shown is listed, counted and left out; the rest
-    is done. An interrupted run goes on where it stopped when it is run again. The exit code is 1 if
-    no question is usable.
+    check that it can be; if the command is run again, only new and changed ones are. What cannot be
+    read or shown is listed, counted and left out; the rest is done. An interrupted run goes on
+    where it stopped when it is run again. The exit code is 1 if no question is usable.
     """
     from video_reasoning.tasks.prepare.build import prepare
 
@@ -55,6 +58,7 @@ def prepare(
             engine=engine,
             engine_address=engine_address,
             isolate=True,
+            verify=verify,
             progress=progress,
         )
     print_manifest(manifest)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import os
+import sys
 from collections.abc import Iterator
 from importlib.metadata import entry_points
 from pathlib import Path
@@ -28,6 +29,8 @@ def unknown_model(name: str) -> str:
         The sentence; empty if there is such a model, or if that cannot be read from files because
         another plugin may bring it.
     """
+    if "lmms_eval.models" in sys.modules:
+        return ""  # a program that has imported the harness may have registered models of its own
     plugins = entry_points(group=_ENTRY_POINTS)
     if os.environ.get("LMMS_EVAL_PLUGINS") or not all(
         plugin.value.startswith(_OURS) for plugin in plugins

@@ -17,7 +17,7 @@ from typing import Any
 
 from loguru import logger
 
-from video_reasoning.tasks.models import quirks
+from video_reasoning.tasks.models import quirks, resuming
 
 __all__ = ["SEEN_IN", "apply"]
 
@@ -68,7 +68,10 @@ def _note_form() -> str:
         def get_model_class(self: Any, model_name: str, *rest: Any, **more: Any) -> Any:
             found = original(self, model_name, *rest, **more)
             quirks.loaded(model_name, simple=bool(getattr(found, "is_simple", True)))
-            return found
+            # The registry is filled while the evaluator is being imported; now it is there.
+            if problem := resuming.install():
+                logger.warning(problem)
+            return resuming.class_of(found)
 
         return get_model_class
 

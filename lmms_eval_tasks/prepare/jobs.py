@@ -15,6 +15,9 @@ from video_reasoning.preprocessing.files import atomic_path, content_id, make_on
 from video_reasoning.preprocessing.joining import is_joined, join_parts, joined_name
 from video_reasoning.preprocessing.video import VideoError, verify
 
+CHECK = 1
+"""Version of the check; with another one, videos that an older one passed are decoded again."""
+
 
 @dataclass(frozen=True)
 class Checked:
@@ -25,7 +28,7 @@ class Checked:
         frames: Number of frames.
         seconds: Length in seconds.
         rate: Frames per second.
-        content: Its content id, if it was asked for.
+        content: Its content id.
         notes: What others may see differently, see `VideoInfo`.
     """
 
@@ -72,12 +75,11 @@ class Joining:
         return 0 if self.blackout else None
 
 
-def check_video(job: tuple[Path, bool]) -> Checked:
-    """Decode a whole video; with the second, name its content too."""
-    path, named = job
+def check_video(path: Path) -> Checked:
+    """Decode a whole video, and name its content."""
     try:
         info = verify(path)
-        content = content_id(path) if named else ""
+        content = content_id(path)
     except (VideoError, OSError) as error:
         return Checked(str(error))
     return Checked("", info.frames, float(info.duration), float(info.fps), content, info.notes)

@@ -329,7 +329,7 @@ def audit_facts(audit: Audit) -> dict[str, str]:
     shown = {
         "model": audit.model,
         "arguments": audit.model_args or "none",
-        "date (by the harness's --timezone)": audit.date,
+        "begun": audit.date,
         "conditions": ", ".join(audit.conditions),
         "frames": audit.frames or "",
         "seed": audit.seed,

@@ -7,12 +7,12 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any, TypeVar
 
 from video_reasoning.metrics import principles
-from video_reasoning.metrics.accuracy import finite, relative_change
+from video_reasoning.metrics.accuracy import difference, finite, relative_change
 from video_reasoning.metrics.lengths import describe_lengths
 from video_reasoning.metrics.principles import format_ratio
 from video_reasoning.metrics.published import Table, published
@@ -194,7 +194,8 @@ def paper_tables(found: Sequence[TaskNumbers], names: Mapping[RunKey, str]) -> l
     grids: list[Grid | None] = []
     for split in ("validation", "test"):
         part = _of(found, "blackswan", split)
-        grids += [_blackswan(part, names, split), _blackswan_gen(part, names, split)]
+        grids += [_blackswan(part, names, split), *_blackswan_studies(part, names, split)]
+        grids.append(_blackswan_gen(part, names, split))
     part = _of(found, "tvbench")
     wholes = _wholes(part, names)
     grids += [_tvbench(part, names), *_breakdowns(wholes), _lengths(wholes)]
@@ -542,7 +543,13 @@ def _blackswan(
         guess.setdefault(column, each.chance)
     if not rows:
         return None
-    human = [both.value("Human", column) for column in table.columns]
+    larger = tables["accuracy_72b"]
+    extra = {
+        "Human": [both.value("Human", column) for column in table.columns],
+        "LLaVA-Video-72B (20% of the questions)": [
+            larger.value("LLaVA-Video-72B", column) for column in table.columns
+        ],
+    }
     asked = ", ".join(
         f"{label(column)} {number.n:,}"
         for row in list(rows.values())[:1]
@@ -553,11 +560,106 @@ def _blackswan(
         f"blackswan-accuracy-{split}",
         "blackswan",
         f"Accuracy, {split} split",
-        f"{published('blackswan').paper}, {table.source}; human: {both.source}, both splits",
+        f"{published('blackswan').paper}, {table.source}; human: {both.source}, both splits; "
+        f"72B: {larger.source}",
         f"Percent, with 95% intervals. {table.note} Questions scored here: {asked or 'none'}.",
         [label(column) for column in table.columns],
-        _upright(rows, guess, table, table.columns, {"Human": human}),
+        _upright(rows, guess, table, table.columns, extra),
     )
+
+
+_STUDIES: Mapping[str, tuple[str, Mapping[str, str]]] = {
+    "perception_comprehension": (
+        "Detective MCQ with captions of what is seen",
+        {
+            "base": "detective_mcq",
+            "perception": "detective_mcq_perception",
+            "perception_comprehension": "detective_mcq_perception_comprehension",
+        },
+    ),
+    "chain_of_thought": (
+        "Multiple choice with reasoning first",
+        {
+            "detective_base": "detective_mcq",
+            "detective_cot": "detective_mcq_cot",
+            "reporter_base": "reporter_mcq",
+            "reporter_cot": "reporter_mcq_cot",
+        },
+    ),
+}
+"""Published table -> what it is about, and column -> the task that gives it."""
+
+
+def _blackswan_studies(
+    tasks: Sequence[TaskNumbers], names: Mapping[RunKey, str], split: str
+) -> Iterator[Grid]:
+    """Return tables 6 to 8: captions, reasoning first, and hard questions."""
+    prefix = "blackswan_test_" if split == "test" else "blackswan_"
+    runs: dict[str, dict[str, TaskNumbers]] = {}
+    for each in tasks:
+        task = each.log.task.removeprefix(prefix)
+        runs.setdefault(_name(each, names), {})[task] = each
+    published_tables, paper = published("blackswan").tables, published("blackswan").paper
+    for key, (title, columns) in _STUDIES.items():
+        varied = {task for task in columns.values() if task.count("_") > 1}
+        rows = {
+            name: {
+                column: asked[task].find("accuracy")
+                for column, task in columns.items()
+                if task in asked
+            }
+            for name, asked in runs.items()
+            if varied & asked.keys()
+        }
+        yield from _study(rows, published_tables[key], paper, key, title, split)
+    hard = {
+        name: _by_hardness(asked["detective_mcq"])
+        for name, asked in runs.items()
+        if "detective_mcq" in asked
+    }
+    hard = {name: row for name, row in hard.items() if row["hard"] and row["easy"]}
+    title = "Detective MCQ, hard questions and all others"
+    yield from _study(hard, published_tables["hard"], paper, "hard", title, split)
+
+
+def _study(
+    rows: Mapping[str, Mapping[str, Number | None]],
+    table: Table,
+    paper: str,
+    key: str,
+    title: str,
+    split: str,
+) -> Iterator[Grid]:
+    if rows:
+        yield Grid(
+            f"blackswan-{key.replace('_', '-')}-{split}",
+            "blackswan",
+            f"{title}, {split} split",
+            f"{paper}, {table.source}",
+            "Percent, with 95% intervals. The paper's numbers are not over one split alone. "
+            + table.note,
+            [label(column) for column in table.columns],
+            _upright(rows, {}, table, table.columns),
+        )
+
+
+def _by_hardness(each: TaskNumbers) -> dict[str, Number | None]:
+    """Return the accuracy over all, hard and other questions, and hard minus the others."""
+    items = [item for item in each.log.items if item.groups.get("difficulty")]
+    is_hard = [item.groups["difficulty"] == "hard" for item in items]
+    parts = {
+        "hard": [item for item, hard in zip(items, is_hard, strict=True) if hard],
+        "easy": [item for item, hard in zip(items, is_hard, strict=True) if not hard],
+    }
+    row: dict[str, Number | None] = {"base": each.find("accuracy")}
+    for name, part in parts.items():
+        found = accuracy_of(part)
+        group = {"difficulty": name.replace("easy", "not hard")}
+        row[name] = number_of(each.log, "accuracy", found, group=group) if found.n else None
+    if row["hard"] and row["easy"]:
+        delta = difference([item.score for item in items], is_hard)
+        row["delta"] = replace(row["hard"], name="hard_delta", value=delta, low=None, high=None)
+    return row
 
 
 def _blackswan_gen(
@@ -597,12 +699,19 @@ def _blackswan_gen(
             else:
                 cells.append(_paper_cell(table.value(model, column), 2))
         grid_rows.append(Row(model, _kind(model), cells))
+    larger = tables["gen_72b"]
+    printed = [
+        larger.value("LLaVA-V-72B", column) if column in larger.columns else None
+        for column in columns
+    ]
+    cells = [_paper_cell(value, 2) for value in printed]
+    grid_rows.append(Row("LLaVA-Video-72B (10% of the questions)", "model", cells))
     return Grid(
         f"blackswan-generation-{split}",
         "blackswan",
         f"Generation, {split} split",
         f"{published('blackswan').paper}, {table.source}; BLEU and ROUGE-L: {words.source}; "
-        "human: tables 3 to 5, both splits",
+        f"human: tables 3 to 5, both splits; 72B: {larger.source}",
         "CLIP score −1..1, LLM-Match 1..5 (both depend on the model that computes them), BLEU "
         "and ROUGE-L ×100; with 95% intervals.",
         [f"{kind.capitalize()} {label(name)}" for kind in kinds for name in metrics.values()],

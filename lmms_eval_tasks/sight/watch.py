@@ -121,11 +121,22 @@ def sight_of(benchmark: str, document: Mapping[str, Any]) -> Sight:
     return found
 
 
+def remember(benchmark: str, document: Mapping[str, Any], sight: Sight) -> None:
+    """Note what a model saw of a document that an earlier process asked."""
+    key = key_of(benchmark, document)
+    if key not in _REMEMBERED and sight != Sight():
+        _REMEMBERED[key] = sight
+        LEDGER.asked_before(key)
+
+
+_REMEMBERED: dict[Key, Sight] = {}
+
+
 @guarded
 def _sight(benchmark: str, document: Mapping[str, Any]) -> Sight:
     spans = LEDGER.spans(key_of(benchmark, document))
     if not spans:
-        return Sight()
+        return _REMEMBERED.get(key_of(benchmark, document), Sight())
     each = {_sight_of_span(span, document) for span in spans}
     if len(each) == 1:
         return each.pop()

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -22,11 +21,6 @@ from video_reasoning.tasks.report.build import build
 from video_reasoning.tasks.report.page import page
 
 webdriver = pytest.importorskip("selenium.webdriver", reason="needs selenium")
-
-CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("chrome")
-DRIVER = shutil.which("chromedriver")
-if not (CHROMIUM and DRIVER):
-    pytest.skip("needs Chromium and its chromedriver on the PATH", allow_module_level=True)
 
 LONG = "a_model_with_a_name_that_is_longer_than_any_column-" * 2
 PRINCIPLES = ("ordered16", "shuffled16", "random1")
@@ -88,27 +82,6 @@ def written(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
         report = build([folder / LONG[:9], folder / "two", folder / "audit"])
         (folder / "report.html").write_text(page(report), encoding="utf-8")
         yield folder / "report.html"
-
-
-@pytest.fixture(scope="module")
-def browser(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
-    options = webdriver.ChromeOptions()
-    options.binary_location = CHROMIUM
-    for argument in (
-        "--headless=new",
-        "--no-sandbox",
-        "--disable-gpu",
-        "--disable-quic",
-        "--no-first-run",
-        "--disable-background-networking",
-        "--disable-component-update",
-        "--disable-sync",
-        f"--user-data-dir={tmp_path_factory.mktemp('chromium')}",
-    ):
-        options.add_argument(argument)
-    driver = webdriver.Chrome(options=options, service=webdriver.ChromeService(DRIVER))
-    yield driver
-    driver.quit()
 
 
 @pytest.mark.parametrize("width", [390, 1366])

@@ -262,6 +262,7 @@ def test_a_typo_is_answered_with_the_nearest_name_before_anything_is_loaded(
     nearest: list[str],
 ) -> None:
     (tmp_path / "mine.yaml").write_text("task: mine_one_too\n")
+    monkeypatch.delitem(sys.modules, "lmms_eval.models", raising=False)
     monkeypatch.setattr(launcher, "_evaluate", lambda _: pytest.fail("the harness was started"))
     assert launcher.main(arguments.format(tmp_path).split()) == launcher.UNUSABLE
     said = capsys.readouterr().err
@@ -284,6 +285,12 @@ def test_whatever_the_harness_could_know_goes_to_it(
     (tmp_path / "mine.yaml").write_text("task: mine_one_too\n")
     monkeypatch.setattr(launcher, "_evaluate", lambda _: 0)
     assert launcher.main(arguments.format(tmp_path).split()) == 0
+
+
+def test_a_program_may_have_registered_models(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "lmms_eval.models", types.ModuleType("lmms_eval.models"))
+    monkeypatch.setattr(launcher, "_evaluate", lambda _: 0)
+    assert launcher.main(["--model", "its_own", "--tasks", "mme"]) == 0
 
 
 def test_another_plugin_may_bring_models_and_tasks(monkeypatch: pytest.MonkeyPatch) -> None:
