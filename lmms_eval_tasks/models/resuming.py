@@ -13,7 +13,8 @@ the checkpoint's files, the tasks, the seeds, and the versions of the packages. 
 is empty and what was asked without its video is not kept.
 
 If a run has several tasks, the results of each are written to ``<output_path>/partial`` when it
-ends. Both folders are removed when the run's own results have been saved.
+ends, unless a model scores its responses. Both folders are removed when the run's own results have
+been saved.
 """
 
 from __future__ import annotations
@@ -32,12 +33,13 @@ from dataclasses import asdict, dataclass
 from datetime import timedelta
 from importlib import import_module
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 from loguru import logger
 
 from video_reasoning.preprocessing.files import noted_content_id
 from video_reasoning.tasks import media, registry, sight, store
+from video_reasoning.tasks.llm.text_scorers import Kind
 from video_reasoning.tasks.models import responses
 from video_reasoning.tasks.models.responses import (
     FRESH_VARIABLE,
@@ -447,7 +449,7 @@ def _evaluate_all(
     try:
         with _replaced(lm, "generate_until", _in_batches(lm.generate_until, keeper)):
             if journal is not None and len(leaves) > 1:
-                for name, task in ours.items():
+                for name, task in _scored_without_a_model(ours).items():
                     _write_results(run, name, _evaluate_one(original, given, name, task))
             found = original(**given)
     finally:
@@ -456,6 +458,16 @@ def _evaluate_all(
     if journal is not None:
         responses.ended.append((run, began))
     return found
+
+
+def _scored_without_a_model(tasks: Mapping[str, Any]) -> dict[str, Any]:
+    """Leave out the tasks whose responses a model scores: not while another one is loaded."""
+    by_a_model = get_args(Kind)
+    return {
+        name: task
+        for name, task in tasks.items()
+        if not any(each["metric"] in by_a_model for each in task.dump_config()["metric_list"])
+    }
 
 
 def _in_batches(ask: Ask, keeper: _Keeper) -> Ask:
