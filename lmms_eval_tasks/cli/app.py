@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import typer
 
-from video_reasoning.tasks.cli import audit, submit
+from video_reasoning.tasks.cli import annotate, audit, submit
 from video_reasoning.tasks.cli.build_questions import build_questions
 from video_reasoning.tasks.cli.check_sample import check_sample
 from video_reasoning.tasks.cli.compare import compare
@@ -61,4 +61,5 @@ _add(
     "--sample 200 --seed 0\n\n"
     "Then: video-reasoning handpick --benchmark tvbench --out picks.jsonl --install",
 )
+annotate.register(app)
 _add(build_questions, "video-reasoning build-questions --annotations mine.jsonl --out release")
