@@ -154,6 +154,7 @@ _ALL = (
             "composite",
             "zoom",
             "first_person",
+            "twin",
         ),
         # The first has the videos; the second has the questions with the columns of the authors'
         # own files (motion type, variations), which the first lacks.

@@ -24,6 +24,7 @@ from video_reasoning.metrics.answers import Answer, parse_choice, parse_yes_no
 from video_reasoning.tasks import media, sight, store
 from video_reasoning.tasks.errors import StoreError
 from video_reasoning.tasks.llm import extractor
+from video_reasoning.tasks.models.software import software
 from video_reasoning.tasks.states import LEFT_OUT, Status, failure
 
 Document = Mapping[str, Any]
@@ -31,7 +32,7 @@ Document = Mapping[str, Any]
 LOGGED = frozenset(
     {
         *("id", "status", "choice", "rule", "score", "problem", "prompt"),
-        *("frames_shown", "frames_in_order", "frames_as"),
+        *("frames_shown", "frames_in_order", "frames_as", "clock"),
     }
 )
 """Keys of ``process_results`` that only go to the sample log."""
@@ -161,8 +162,9 @@ def attributes(module: str, **values: Any) -> Callable[[str], Any]:
 
 
 def metadata(benchmark: str, version: float, **more: str) -> dict[str, Any]:
-    """Return a task's ``metadata``: its version, and a digest of the store that it reads."""
-    return {"version": version, **more, "store": store.content_digest(benchmark)}
+    """Return a task's ``metadata``: its version, a digest of the store, and what it runs on."""
+    known = {"store": store.content_digest(benchmark), "software": software()}
+    return {"version": version, **more, **known}
 
 
 # One response
@@ -297,6 +299,7 @@ def counted(benchmark: str, document: Document, status: Status, *, empty: bool) 
         "frames_seen": seen.seen,
         "frames_shown": seen.shown,
         "frames_in_order": seen.ordered,
+        "clock": media.clock_of(benchmark, document),
         "missing_items": {"missing": status == "missing"},
         "failed_items": {"failed": status == "failed"},
         "empty_responses": {"empty": empty and status not in LEFT_OUT},
@@ -349,6 +352,32 @@ def unscored(item: Mapping[str, Any]) -> dict[str, Any]:
 # Aggregations
 
 
+class Share(float):
+    """A mean over items that knows how many these are, so that a group can weigh it.
+
+    Attributes:
+        n: Items that it rests on.
+    """
+
+    n: int
+
+    def __new__(cls, value: float, n: int) -> Share:
+        """Make the mean a number with its items."""
+        made = super().__new__(cls, value)
+        made.n = n
+        return made
+
+    def __reduce__(self) -> tuple[type[Share], tuple[float, int]]:
+        """Return what a copy is made of."""
+        return Share, (float(self), self.n)
+
+
+def share(values: Iterable[float | None]) -> Share | None:
+    """Return the mean of the values that there are, with how many these are; None for none."""
+    known = [value for value in values if value is not None]
+    return Share(mean(known), len(known)) if known else None
+
+
 def defined(value: float) -> float | None:
     """Return None for NaN: the harness's table then says N/A."""
     return None if math.isnan(value) else value
@@ -356,12 +385,12 @@ def defined(value: float) -> float | None:
 
 def accuracy(items: Iterable[Mapping[str, Any]]) -> float | None:
     """Share of correct items, 0..1, over those that have a score; None if none has."""
-    return defined(mean(item.get("score") for item in items))
+    return share(item.get("score") for item in items)
 
 
 def unparsed_rate(items: Iterable[float | None]) -> float | None:
     """Share of responses that name no option, 0..1, over the items that were asked."""
-    return defined(mean(items))
+    return share(items)
 
 
 def frames_seen(items: Sequence[float | None]) -> float | None:
@@ -441,11 +470,14 @@ def total(metrics: Sequence[float | None], sizes: Sequence[int], weight_by_size:
 def weighted(
     metrics: Sequence[float | None], sizes: Sequence[int], weight_by_size: bool
 ) -> float | None:
-    """Return a group's rate: the mean over its tasks that have one, weighed by their documents.
+    """Return a group's rate: the mean over its tasks that have one, weighed by their items.
 
-    The harness's own "mean" fails on a task that has nothing to average.
+    The harness counts a task's documents, and its own "mean" fails on a task that has nothing to
+    average. A rate over a part of the documents (:class:`Share`) weighs as much as that part, so
+    that a breakdown over the group is that of all its items together.
     """
-    return defined(weighted_mean(metrics, sizes if weight_by_size else [1] * len(sizes)))
+    weights = [getattr(metric, "n", size) for metric, size in zip(metrics, sizes, strict=True)]
+    return defined(weighted_mean(metrics, weights if weight_by_size else [1] * len(weights)))
 
 
 COUNTS = (

@@ -86,6 +86,25 @@ def difference(values: Sequence[SupportsFloat | None], marks: Sequence[bool]) ->
     )
 
 
+def relative_change(after: float, before: float) -> float:
+    """Return after / before - 1, such as the "delta %" of TVBench's table 7 (there x100).
+
+    Args:
+        after: Accuracy over one set of questions, 0 or more.
+        before: Accuracy over another set.
+
+    Returns:
+        -1 or more; NaN if `before` is 0 or either is NaN.
+
+    Example:
+        >>> round(relative_change(24.0, 38.5), 3)
+        -0.377
+    """
+    if not before or math.isnan(before):
+        return math.nan
+    return after / before - 1
+
+
 def weighted_mean(values: Sequence[float | None], weights: Sequence[float]) -> float:
     """Join the accuracies of parts into one: sum(weight * value) / sum(weight).
 

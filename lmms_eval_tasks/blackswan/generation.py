@@ -18,7 +18,7 @@ from loguru import logger
 from video_reasoning.metrics import generation
 from video_reasoning.metrics.accuracy import mean
 from video_reasoning.tasks import media, scoring
-from video_reasoning.tasks.blackswan.tasks import BENCHMARK, clips_problem
+from video_reasoning.tasks.blackswan.tasks import BENCHMARK, PARTS, parts_of, parts_problem
 from video_reasoning.tasks.llm import text_scorers
 from video_reasoning.tasks.llm.text_scorers import Kind
 from video_reasoning.tasks.states import LEFT_OUT, failure, flat
@@ -46,7 +46,12 @@ def process_results(doc: Document, results: Results) -> dict[str, Any]:
 
 def process_clips_results(doc: Document, results: Results) -> dict[str, Any]:
     """Score the responses to one question that was shown as two clips."""
-    return _process_results(doc, results, clips_problem(doc))
+    return _process_results(doc, results, parts_problem(doc, PARTS["detective"]))
+
+
+def process_parts_results(doc: Document, results: Results) -> dict[str, Any]:
+    """Score the responses to one question that was shown as frames of every part."""
+    return _process_results(doc, results, parts_problem(doc, parts_of(doc)))
 
 
 def _process_results(doc: Document, results: Results, problem: str) -> dict[str, Any]:

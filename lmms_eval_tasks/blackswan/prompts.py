@@ -163,11 +163,35 @@ def _two_clips(question: Prompt) -> Prompt:
     A chat model gets the clips between the sentences (``doc_to_messages``); this is the same text
     in one piece, which the harness builds for every task and logs.
     """
+    return _prompt(lambda doc: f"{BEGINNING}\n{END}\n{question(doc)}", _refused)
 
-    def refused(doc: Document) -> str:
-        raise ValueError("Tasks with two clips have no released prompt; leave prompt_style out.")
 
-    return _prompt(lambda doc: f"{BEGINNING}\n{END}\n{question(doc)}", refused)
+def _refused(doc: Document) -> str:
+    raise ValueError("Tasks with several clips have no released prompt; leave prompt_style out.")
+
+
+_OF_KIND: Mapping[str, Prompt] = {
+    "forecaster_gen": forecaster_gen,
+    "detective_gen": detective_gen,
+    "detective_mcq": detective_mcq,
+    "detective_yn": yes_no,
+    "reporter_gen": reporter_gen,
+    "reporter_mcq": reporter_mcq,
+    "reporter_yn": yes_no,
+}
+
+
+def of_kind(kind: str) -> Prompt:
+    """Return the prompt of a kind of question, for one video."""
+    return _OF_KIND[kind]
+
+
+def parts(doc: Document, lmms_eval_specific_kwargs: Settings = None) -> str:
+    """Return the text of a message with frames of every part, in one piece, as it is logged."""
+    kind = str(doc["task"])
+    question = of_kind(kind)
+    prompt = _two_clips(question) if kind.startswith("detective") else _prompt(question, _refused)
+    return prompt(doc, lmms_eval_specific_kwargs)
 
 
 detective_gen_clips = _two_clips(detective_gen)

@@ -100,6 +100,7 @@ COLUMNS: Mapping[str, pa.DataType] = {
     "hypothesis": pa.string(),
     "references": pa.list_(pa.string()),
     "video_before": pa.string(),
+    "video_event": pa.string(),
     "video_after": pa.string(),
     **dict.fromkeys(CAPTION_COLUMNS, pa.string()),
 }
@@ -332,6 +333,7 @@ def _item(task: str, kind: str, split: str, row: Mapping[str, Any], clips: _Besi
             "hypothesis": text(row, "hypothesis") if kind == "yn" else "",
             "references": (row["references"] or []) if kind == "gen" else [],
             "video_before": f"videos/{before.name}",
+            "video_event": _event_shown(shows),
             "video_after": f"videos/{shows.after.name}" if isinstance(shows, Joined) else "",
             **dict.fromkeys(CAPTION_COLUMNS, ""),
         },
@@ -390,6 +392,13 @@ def _shows(task: str, row: Mapping[str, Any], clips: _Beside) -> Footage | Joine
         # same (for the Reporter's questions), its true length is taken.
         middle = clips.event(before)
     return Joined(before, middle, after, blackout=True)
+
+
+def _event_shown(shows: Footage | Joined) -> str:
+    """Return the event's clip if the task may see it, else the empty text."""
+    if isinstance(shows, Footage) or shows.blackout or shows.middle is None:
+        return ""
+    return f"videos/{shows.middle.name}"
 
 
 def _part(what: str, row: Mapping[str, Any], clips: _Beside) -> Footage | None:

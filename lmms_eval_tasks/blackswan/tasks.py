@@ -16,6 +16,7 @@ from typing import Any
 from loguru import logger
 
 from video_reasoning.metrics.accuracy import difference
+from video_reasoning.preprocessing.conditions import Condition
 from video_reasoning.tasks import media, registry, scoring, store
 from video_reasoning.tasks.benchmarks import BENCHMARKS
 from video_reasoning.tasks.blackswan import prompts
@@ -23,6 +24,9 @@ from video_reasoning.tasks.errors import StoreError, UserError
 from video_reasoning.tasks.scoring import Questions, of_task
 
 BENCHMARK = "blackswan"
+
+DEFAULT_PART_FRAMES = "ordered10"
+"""What a ``_parts`` task shows of each part if nothing else is named: as GPT-4o was shown."""
 
 DIFFICULTIES = ("easy", "medium", "hard")
 """By how many Detective hypotheses stayed valid: two or more, one, none (section 7.3)."""
@@ -35,8 +39,16 @@ Settings = Mapping[str, Any] | None
 Results = Sequence[Any]
 
 
+PARTS: Mapping[str, tuple[str, ...]] = {
+    "forecaster": ("video_before",),
+    "detective": ("video_before", "video_after"),
+    "reporter": ("video_before", "video_event", "video_after"),
+}
+"""Task -> the columns of the parts that it may see, in order."""
+
+
 class ClipsError(UserError):
-    """A task with two clips was given to a model that cannot know which is which."""
+    """A task with several clips was given to a model that cannot know which is which."""
 
 
 # What is shown
@@ -54,9 +66,9 @@ def no_visual_for_simple_models(doc: Document) -> list[str]:
         ClipsError: Always.
     """
     raise ClipsError(
-        f"{doc.get('id')}: the _clips tasks show two videos with a sentence before each, which "
-        "only chat models can be sent; use a chat model (no --force_simple), or the task of the "
-        "same name without _clips, which shows one video."
+        f"{doc.get('id')}: the _clips and _parts tasks show each part of the video by itself, "
+        "with sentences between them, which only chat models can be sent; use a chat model (no "
+        "--force_simple), or the task of the same name without the ending, which shows one video."
     )
 
 
@@ -83,22 +95,58 @@ def detective_yn_messages(
 
 def _messages(doc: Document, question: str, settings: Settings) -> list[dict[str, Any]]:
     """Return V_pre and V_post as two clips, each after its sentence, then the question (app. E)."""
-    problem = clips_problem(doc)
-    content: list[dict[str, Any]] = []
-    for column, text in (
-        ("video_before", f"{prompts.BEGINNING}\n"),
-        ("video_after", f"\n{prompts.END}\n"),
-    ):
-        part = {**doc, "video": doc[column], "problem": problem}
-        shown = media.hand_over(BENCHMARK, part, media.show(BENCHMARK, part), settings)
-        content += [{"type": "text", "text": text}, *map(media.part_of_message, shown)]
+    content = _in_parts(doc, PARTS["detective"], settings, None)
     content.append({"type": "text", "text": f"\n{question}"})
     return [{"role": "user", "content": content}]
 
 
-def clips_problem(doc: Document) -> str:
-    """Say why one of a Detective's two clips cannot be shown, or return the empty text."""
-    for column in ("video_before", "video_after"):
+def parts_messages(
+    doc: Document, lmms_eval_specific_kwargs: Settings = None
+) -> list[dict[str, Any]]:
+    """Return frames of every part that the task may see, in order, then the question (app. E).
+
+    As many of each part as the task's condition says, at equal intervals: 10 for GPT-4o, 5 for
+    VILA. A sentence precedes each of the Detective's two parts; the others' parts follow each
+    other.
+    """
+    shown = Condition.parse(
+        scoring.named_condition(doc, lmms_eval_specific_kwargs, DEFAULT_PART_FRAMES)
+    )
+    content = _in_parts(doc, parts_of(doc), lmms_eval_specific_kwargs, shown)
+    question = prompts.of_kind(str(doc["task"]))(doc)
+    content.append({"type": "text", "text": f"\n{question}"})
+    return [{"role": "user", "content": content}]
+
+
+def _in_parts(
+    doc: Document, columns: Sequence[str], settings: Settings, condition: Condition | None
+) -> list[dict[str, Any]]:
+    """Return the parts of a video as parts of a message; a Detective's after their sentences."""
+    sentences: tuple[str, ...] = ()
+    if tuple(columns) == PARTS["detective"]:
+        sentences = (f"{prompts.BEGINNING}\n", f"\n{prompts.END}\n")
+    problem = parts_problem(doc, columns)
+    content: list[dict[str, Any]] = []
+    for place, column in enumerate(columns):
+        part = {**doc, "video": doc.get(column), "problem": problem}
+        clips = media.show(BENCHMARK, part, condition)
+        handed = media.hand_over(BENCHMARK, part, clips, settings, condition)
+        if sentences:
+            content.append({"type": "text", "text": sentences[place]})
+        content += map(media.part_of_message, handed)
+    return content
+
+
+def parts_of(doc: Document) -> tuple[str, ...]:
+    """Return the columns of the parts that a document's task may see, in order."""
+    return PARTS.get(str(doc["task"]).partition("_")[0], ("video",))
+
+
+def parts_problem(doc: Document, columns: Sequence[str]) -> str:
+    """Say why one of several parts cannot be shown, or return the empty text."""
+    for column in columns:
+        if column not in doc:
+            return "the store is of an earlier version; run `video-reasoning prepare blackswan`"
         reason = media.problem(BENCHMARK, {**doc, "video": doc.get(column)})
         if reason:
             return reason
@@ -137,9 +185,17 @@ def hard_delta(items: Iterable[Mapping[str, Any]]) -> float | None:
 
 def process_clips_results(doc: Document, results: Results) -> dict[str, Any]:
     """Score one question whose two clips were shown instead of the joined one."""
-    return process_results(
-        {**doc, "video": doc["video_before"], "problem": clips_problem(doc)}, results
-    )
+    return process_results(in_parts(doc, PARTS["detective"]), results)
+
+
+def process_parts_results(doc: Document, results: Results) -> dict[str, Any]:
+    """Score one question that was shown as frames of every part."""
+    return process_results(in_parts(doc, parts_of(doc)), results)
+
+
+def in_parts(doc: Document, columns: Sequence[str]) -> Document:
+    """Return a document whose video is its first part, with the problem of any of its parts."""
+    return {**doc, "video": doc[columns[0]], "problem": parts_problem(doc, columns)}
 
 
 def process_captioned_results(doc: Document, results: Results) -> dict[str, Any]:

@@ -28,8 +28,8 @@ Open = Annotated[bool, typer.Option("--open", help="Open the page in a browser."
 Seed = Annotated[int, typer.Option(help="Another seed draws another sample and other orders.")]
 
 
-def register(app: typer.Typer) -> None:
-    """Add `annotate` with its subcommands."""
+def register(app: typer.Typer, panel: str) -> None:
+    """Add `annotate` with its subcommands to a panel of `--help`."""
     annotate = typer.Typer(
         help="Let people answer a benchmark's questions, or rate answers, on a local page.",
         no_args_is_help=True,
@@ -42,7 +42,7 @@ def register(app: typer.Typer) -> None:
     annotate.command(epilog=f"{example} ratings ratings.jsonl")(ratings)
     annotate.command(epilog=f"{example} log answers.jsonl --out results")(log)
     annotate.command(epilog=f"{example} agreement answers.jsonl")(agreement)
-    app.add_typer(annotate, name="annotate")
+    app.add_typer(annotate, name="annotate", rich_help_panel=panel)
 
 
 def answer(

@@ -6,16 +6,18 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any, TypeVar
 
 from video_reasoning.metrics import principles
+from video_reasoning.metrics.accuracy import difference, finite, relative_change
+from video_reasoning.metrics.lengths import describe_lengths
 from video_reasoning.metrics.principles import format_ratio
 from video_reasoning.metrics.published import Table, published
 from video_reasoning.tasks.benchmarks import BENCHMARKS
-from video_reasoning.tasks.results.items import TaskLog
+from video_reasoning.tasks.results.items import Item, TaskLog
 from video_reasoning.tasks.results.logs import Run
 from video_reasoning.tasks.results.numbers import (
     Number,
@@ -25,6 +27,7 @@ from video_reasoning.tasks.results.numbers import (
     number_of,
 )
 from video_reasoning.tasks.results.signature import signature
+from video_reasoning.tasks.states import LEFT_OUT
 
 RunKey = tuple[str, str]
 Key = TypeVar("Key")
@@ -131,7 +134,7 @@ def run_names(logs: Iterable[TaskLog]) -> dict[RunKey, str]:
     """Return a short name for each run, with arguments, date or folder only to tell some apart."""
     runs = {run_key(log.run): log.run for log in logs}
     return distinct(
-        {key: (run.label, run.model_args, run.date, str(run.folder)) for key, run in runs.items()}
+        {key: (run.label, run.model_args, run.begun, str(run.folder)) for key, run in runs.items()}
     )
 
 
@@ -191,9 +194,12 @@ def paper_tables(found: Sequence[TaskNumbers], names: Mapping[RunKey, str]) -> l
     grids: list[Grid | None] = []
     for split in ("validation", "test"):
         part = _of(found, "blackswan", split)
-        grids += [_blackswan(part, names, split), _blackswan_gen(part, names, split)]
+        grids += [_blackswan(part, names, split), *_blackswan_studies(part, names, split)]
+        grids.append(_blackswan_gen(part, names, split))
     part = _of(found, "tvbench")
-    grids += [_tvbench(part, names), _principles(part, names)]
+    wholes = _wholes(part, names)
+    grids += [_tvbench(part, names), *_breakdowns(wholes), _lengths(wholes)]
+    grids.append(_principles(part, names))
     for split in ("debug", "test"):
         part = _of(found, "causalvqa", split)
         grids += [_causalvqa(part, names, split, table) for table in ("paired", "unpaired")]
@@ -329,6 +335,157 @@ def _tvbench(tasks: Sequence[TaskNumbers], names: Mapping[RunKey, str]) -> Grid 
     )
 
 
+@dataclass(frozen=True)
+class _Whole:
+    """All of TVBench's questions, asked once in one way: a group's tasks, or one condition."""
+
+    tasks: Sequence[TaskNumbers]
+    items: Sequence[Item]
+
+    @property
+    def words(self) -> list[int]:
+        """Words of each response that has any."""
+        asked = [item for item in self.items if item.status not in LEFT_OUT]
+        return [item.words for item in asked if item.words]
+
+    def number(self, column: str, value: str) -> Number | None:
+        """Return the accuracy over a part of the questions; none if it says nothing.
+
+        "no" says nothing if no question is known to be "yes".
+        """
+        values = [item.groups.get(column) for item in self.items]
+        if value not in values or (value == "no" and "yes" not in values):
+            return None
+        part = [item for item in self.items if item.groups.get(column) == value]
+        file = "; ".join(str(each.log.log) for each in self.tasks)
+        group = {column: value}
+        log = self.tasks[0].log
+        return number_of(log, "accuracy", accuracy_of(part), file=file, group=group)
+
+
+def _wholes(tasks: Sequence[TaskNumbers], names: Mapping[RunKey, str]) -> dict[str, _Whole]:
+    """Return each way in which a run has asked the whole benchmark, with a name for its row."""
+    found: dict[str, _Whole] = {}
+    kinds = tuple(BENCHMARKS["tvbench"].kinds)
+    for suffix in ("", "_blind"):
+        of_run: dict[str, list[TaskNumbers]] = {}
+        for each in tasks:
+            if each.log.task in {f"tvbench_tomato_{kind}{suffix}" for kind in kinds}:
+                of_run.setdefault(_name(each, names, suffix), []).append(each)
+        for name, mine in of_run.items():
+            if len(mine) == len(kinds):
+                found[name] = _Whole(mine, [item for each in mine for item in each.log.items])
+    for each in tasks:
+        for condition, items in each.log.conditions().items():
+            if condition == "ordered16" or (condition and each.log.task.endswith("_frames")):
+                task = each.log.task.removeprefix("tvbench_tomato_")
+                name = f"{_name(each, names)}, {label(condition).lower()} ({task})"
+                found[name] = _Whole([each], items)
+    return found
+
+
+_Part = tuple[str, tuple[str, ...]]
+"""A breakdown with one value, for an accuracy, or with two, for the change between them."""
+
+_VARIATIONS: Mapping[_Part, str] = {
+    (name, values): heading.format(label(name))
+    for name in ("counterfactual", "zoom", "first_person", "composite")
+    for values, heading in ((("no",), "{}: False"), (("yes",), "True"), (("no", "yes"), "Δ"))
+}
+_DEMONSTRATIONS: Mapping[_Part, str] = {
+    **{("demonstration_type", (name,)): label(name) for name in ("human", "object", "simulated")},
+    **{("twin", (name,)): label(name) for name in ("twin_real", "twin_simulated")},
+    ("twin", ("twin_real", "twin_simulated")): "Δ",
+}
+"""Column -> its heading."""
+
+
+def _breakdowns(wholes: Mapping[str, _Whole]) -> Iterator[Grid]:
+    """Break the whole benchmark down: table 7 and figure 2b."""
+    tables, paper = published("tvbench").tables, published("tvbench").paper
+    published_n = tables["accuracy"].count("all")
+    partial_runs = [
+        f"{name}: {len(whole.items):,} questions, the paper has {published_n:,}."
+        for name, whole in wholes.items()
+        if len(whole.items) != published_n
+    ]
+    unit = "Percent, with 95% intervals; Δ is the change in percent of the first accuracy."
+    for name, parts, title, more in (
+        ("variations", _VARIATIONS, "Accuracy by variation", "; composite motion: not in it"),
+        ("twins", _DEMONSTRATIONS, "Accuracy by who is shown, and over twins", ""),
+    ):
+        table = tables[name]
+        rows = [
+            Row(row, "run", [_part_cell(whole, *part) for part in parts])
+            for row, whole in wholes.items()
+        ]
+        known = [n for n in range(len(parts)) if any(row.cells[n] is not EMPTY for row in rows)]
+        rows += [
+            Row(model, _kind(model), [_printed_cell(table, model, *part) for part in parts])
+            for model in table.rows
+        ]
+        headings = list(parts.values())
+        if known:
+            yield Grid(
+                f"tvbench-{name}",
+                "tvbench",
+                f"{title}, over the whole benchmark",
+                f"{paper}, {table.source}{more}",
+                f"{unit} {table.note}",
+                [headings[n] for n in known],
+                [Row(row.label, row.kind, [row.cells[n] for n in known]) for row in rows],
+                warnings=partial_runs,
+            )
+
+
+def _part_cell(whole: _Whole, column: str, values: Sequence[str]) -> Cell:
+    numbers = [whole.number(column, value) for value in values]
+    if len(numbers) == 1:
+        return run_cell(numbers[0])
+    return _change_cell(*(number.value if number else None for number in numbers))
+
+
+def _printed_cell(table: Table, model: str, column: str, values: Sequence[str]) -> Cell:
+    named = {"no": f"{column}_false", "yes": f"{column}_true"}
+    columns = [named.get(value, value) for value in values]
+    if len(columns) == 2 and f"{column}_change" in table.columns:
+        columns = [f"{column}_change"]
+    printed = [table.value(model, name) if name in table.columns else None for name in columns]
+    return _change_cell(*printed) if len(printed) == 2 else _paper_cell(printed[0])
+
+
+def _change_cell(before: float | None, after: float | None) -> Cell:
+    if before is None or after is None:
+        return EMPTY
+    change = finite(relative_change(after, before))
+    return Cell(percent(change), value=None if change is None else 100 * change)
+
+
+def _lengths(wholes: Mapping[str, _Whole]) -> Grid | None:
+    rows = [Row(name, "run", _length_cells(whole.words)) for name, whole in wholes.items()]
+    if not rows:
+        return None
+    return Grid(
+        "tvbench-lengths",
+        "tvbench",
+        "Length of responses, over the whole benchmark",
+        f"{published('tvbench').paper}, figures 7 and 8 (appendix E.6), without printed numbers",
+        "Words of a response; empty and absent responses are left out. 10%: a tenth of the "
+        "responses is at most this long; likewise 90%.",
+        ["Mean", "10%", "Median", "90%", "Longest", "Responses"],
+        rows,
+    )
+
+
+def _length_cells(words: Sequence[int]) -> list[Cell]:
+    found = describe_lengths(words)
+    if not found.n:
+        return [EMPTY] * 5 + [Cell("0")]
+    values = (found.low, found.median, found.high, found.longest, found.n)
+    counts = (Cell(f"{value:,}", value=value) for value in values)
+    return [Cell(f"{found.mean:.1f}", value=found.mean), *counts]
+
+
 _PRINCIPLE_COLUMNS = ("random", "handpicked", "shuffled", "ordered", *principles.GAINS)
 
 
@@ -386,7 +543,13 @@ def _blackswan(
         guess.setdefault(column, each.chance)
     if not rows:
         return None
-    human = [both.value("Human", column) for column in table.columns]
+    larger = tables["accuracy_72b"]
+    extra = {
+        "Human": [both.value("Human", column) for column in table.columns],
+        "LLaVA-Video-72B (20% of the questions)": [
+            larger.value("LLaVA-Video-72B", column) for column in table.columns
+        ],
+    }
     asked = ", ".join(
         f"{label(column)} {number.n:,}"
         for row in list(rows.values())[:1]
@@ -397,11 +560,106 @@ def _blackswan(
         f"blackswan-accuracy-{split}",
         "blackswan",
         f"Accuracy, {split} split",
-        f"{published('blackswan').paper}, {table.source}; human: {both.source}, both splits",
+        f"{published('blackswan').paper}, {table.source}; human: {both.source}, both splits; "
+        f"72B: {larger.source}",
         f"Percent, with 95% intervals. {table.note} Questions scored here: {asked or 'none'}.",
         [label(column) for column in table.columns],
-        _upright(rows, guess, table, table.columns, {"Human": human}),
+        _upright(rows, guess, table, table.columns, extra),
     )
+
+
+_STUDIES: Mapping[str, tuple[str, Mapping[str, str]]] = {
+    "perception_comprehension": (
+        "Detective MCQ with captions of what is seen",
+        {
+            "base": "detective_mcq",
+            "perception": "detective_mcq_perception",
+            "perception_comprehension": "detective_mcq_perception_comprehension",
+        },
+    ),
+    "chain_of_thought": (
+        "Multiple choice with reasoning first",
+        {
+            "detective_base": "detective_mcq",
+            "detective_cot": "detective_mcq_cot",
+            "reporter_base": "reporter_mcq",
+            "reporter_cot": "reporter_mcq_cot",
+        },
+    ),
+}
+"""Published table -> what it is about, and column -> the task that gives it."""
+
+
+def _blackswan_studies(
+    tasks: Sequence[TaskNumbers], names: Mapping[RunKey, str], split: str
+) -> Iterator[Grid]:
+    """Return tables 6 to 8: captions, reasoning first, and hard questions."""
+    prefix = "blackswan_test_" if split == "test" else "blackswan_"
+    runs: dict[str, dict[str, TaskNumbers]] = {}
+    for each in tasks:
+        task = each.log.task.removeprefix(prefix)
+        runs.setdefault(_name(each, names), {})[task] = each
+    published_tables, paper = published("blackswan").tables, published("blackswan").paper
+    for key, (title, columns) in _STUDIES.items():
+        varied = {task for task in columns.values() if task.count("_") > 1}
+        rows = {
+            name: {
+                column: asked[task].find("accuracy")
+                for column, task in columns.items()
+                if task in asked
+            }
+            for name, asked in runs.items()
+            if varied & asked.keys()
+        }
+        yield from _study(rows, published_tables[key], paper, key, title, split)
+    hard = {
+        name: _by_hardness(asked["detective_mcq"])
+        for name, asked in runs.items()
+        if "detective_mcq" in asked
+    }
+    hard = {name: row for name, row in hard.items() if row["hard"] and row["easy"]}
+    title = "Detective MCQ, hard questions and all others"
+    yield from _study(hard, published_tables["hard"], paper, "hard", title, split)
+
+
+def _study(
+    rows: Mapping[str, Mapping[str, Number | None]],
+    table: Table,
+    paper: str,
+    key: str,
+    title: str,
+    split: str,
+) -> Iterator[Grid]:
+    if rows:
+        yield Grid(
+            f"blackswan-{key.replace('_', '-')}-{split}",
+            "blackswan",
+            f"{title}, {split} split",
+            f"{paper}, {table.source}",
+            "Percent, with 95% intervals. The paper's numbers are not over one split alone. "
+            + table.note,
+            [label(column) for column in table.columns],
+            _upright(rows, {}, table, table.columns),
+        )
+
+
+def _by_hardness(each: TaskNumbers) -> dict[str, Number | None]:
+    """Return the accuracy over all, hard and other questions, and hard minus the others."""
+    items = [item for item in each.log.items if item.groups.get("difficulty")]
+    is_hard = [item.groups["difficulty"] == "hard" for item in items]
+    parts = {
+        "hard": [item for item, hard in zip(items, is_hard, strict=True) if hard],
+        "easy": [item for item, hard in zip(items, is_hard, strict=True) if not hard],
+    }
+    row: dict[str, Number | None] = {"base": each.find("accuracy")}
+    for name, part in parts.items():
+        found = accuracy_of(part)
+        group = {"difficulty": name.replace("easy", "not hard")}
+        row[name] = number_of(each.log, "accuracy", found, group=group) if found.n else None
+    if row["hard"] and row["easy"]:
+        delta = difference([item.score for item in items], is_hard)
+        row["delta"] = replace(row["hard"], name="hard_delta", value=delta, low=None, high=None)
+    return row
 
 
 def _blackswan_gen(
@@ -441,12 +699,19 @@ def _blackswan_gen(
             else:
                 cells.append(_paper_cell(table.value(model, column), 2))
         grid_rows.append(Row(model, _kind(model), cells))
+    larger = tables["gen_72b"]
+    printed = [
+        larger.value("LLaVA-V-72B", column) if column in larger.columns else None
+        for column in columns
+    ]
+    cells = [_paper_cell(value, 2) for value in printed]
+    grid_rows.append(Row("LLaVA-Video-72B (10% of the questions)", "model", cells))
     return Grid(
         f"blackswan-generation-{split}",
         "blackswan",
         f"Generation, {split} split",
         f"{published('blackswan').paper}, {table.source}; BLEU and ROUGE-L: {words.source}; "
-        "human: tables 3 to 5, both splits",
+        f"human: tables 3 to 5, both splits; 72B: {larger.source}",
         "CLIP score −1..1, LLM-Match 1..5 (both depend on the model that computes them), BLEU "
         "and ROUGE-L ×100; with 95% intervals.",
         [f"{kind.capitalize()} {label(name)}" for kind in kinds for name in metrics.values()],

@@ -130,12 +130,21 @@ class Ledger:
             if last and last.key == question.key:
                 # A document with several clips.
                 paths = tuple(dict.fromkeys((*last.paths, *question.paths)))
-                span.questions[-1] = Question(question.key, question.shown, paths)
+                another = len(paths) > len(last.paths)
+                shown = last.shown if last.shown is not None else question.shown
+                if another and shown is not None and question.shown is not None:
+                    shown += question.shown
+                span.questions[-1] = Question(question.key, shown, paths)
                 return
             span.questions.append(question)
             spans = self._spans.setdefault(question.key, [])
             if not any(each is span for each in spans):
                 spans.append(span)
+
+    def asked_before(self, key: Key) -> None:
+        """Count a question that an earlier process asked among those whose order is checked."""
+        with self._lock:
+            self._checked[key[2]] += 1
 
     def current(self) -> Span | None:
         """Return what this thread is asking."""

@@ -31,6 +31,9 @@ PRINCIPLES = ("ordered16", "shuffled16", "random1", "handpicked1")
 FRAMES = ("random1", "ordered8", "ordered16", "ordered32")
 """The sweep over m = 1, 8, 16, 32; the single frame is a random one."""
 
+FEW_FRAMES = ("random1", *(f"ordered{m}" for m in range(2, 9)))
+"""The sweep over m = 1 to 8 (fig. 5)."""
+
 NO_PICK = -1
 
 
@@ -54,6 +57,7 @@ def _expand(conditions: Sequence[str]) -> Callable[[Any], Any]:
 
 principles_docs = _expand(PRINCIPLES)
 frames_docs = _expand(FRAMES)
+few_frames_docs = _expand(FEW_FRAMES)
 
 
 def principles_visual(
@@ -70,6 +74,13 @@ def frames_visual(
     return _visual(doc, FRAMES, lmms_eval_specific_kwargs)
 
 
+def few_frames_visual(
+    doc: Mapping[str, Any], lmms_eval_specific_kwargs: tasks.Settings = None
+) -> list[Any]:
+    """Show one to eight frames, made together with its question's others."""
+    return _visual(doc, FEW_FRAMES, lmms_eval_specific_kwargs)
+
+
 def _visual(
     doc: Mapping[str, Any], conditions: Sequence[str], settings: tasks.Settings
 ) -> list[Any]:
@@ -78,7 +89,7 @@ def _visual(
         Condition.parse(name) for name in conditions if name != "handpicked1" or pick is not None
     ]
     shown = tasks.condition(doc)
-    clips = media.show(tasks.BENCHMARK, doc, shown, pick=pick, together=together)
+    clips = media.show(tasks.BENCHMARK, doc, shown, pick=pick, together=together, settings=settings)
     return media.hand_over(tasks.BENCHMARK, doc, clips, settings, shown)
 
 
@@ -90,8 +101,19 @@ def process_principles_results(doc: Mapping[str, Any], results: Sequence[Any]) -
 
 def process_frames_results(doc: Mapping[str, Any], results: Sequence[Any]) -> dict[str, Any]:
     """Score one question at one frame count."""
+    return _of_counts(doc, results, FRAMES)
+
+
+def process_few_frames_results(doc: Mapping[str, Any], results: Sequence[Any]) -> dict[str, Any]:
+    """Score one question at one frame count, 1 to 8."""
+    return _of_counts(doc, results, FEW_FRAMES)
+
+
+def _of_counts(
+    doc: Mapping[str, Any], results: Sequence[Any], conditions: Sequence[str]
+) -> dict[str, Any]:
     common, item = _judged(doc, results)
-    belongs = {name: doc["condition"] == name for name in FRAMES}
+    belongs = {name: doc["condition"] == name for name in conditions}
     return {**common, **scoring.belonging(item, belongs)}
 
 
@@ -157,8 +179,11 @@ __getattr__ = scoring.attributes(
         ),
         *tasks.COMMON,
     ],
-    FRAMES_METRICS=[
-        *(scoring.metric(f"acc_{name}", scoring.accuracy) for name in FRAMES),
-        *tasks.COMMON,
-    ],
+    **{
+        name: [
+            *(scoring.metric(f"acc_{condition}", scoring.accuracy) for condition in conditions),
+            *tasks.COMMON,
+        ]
+        for name, conditions in (("FRAMES_METRICS", FRAMES), ("FEW_FRAMES_METRICS", FEW_FRAMES))
+    },
 )

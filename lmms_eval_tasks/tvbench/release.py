@@ -14,7 +14,8 @@ questions come from the first and the videos from the second.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Hashable, Iterator, Mapping
+from dataclasses import replace
 from pathlib import Path, PurePosixPath
 from typing import Any
 
@@ -66,6 +67,9 @@ TABLE_COLUMNS = ("question", "options", "answer", "demonstration_type")
 
 VARIATIONS = ("counterfactual", "composite", "zoom", "first_person")
 
+SIMULATED = "synthetic human; "
+"""Precedes, in the note of a question about a simulated person, the note of its human twin."""
+
 SPLIT = "test"
 
 COLUMNS: Mapping[str, pa.DataType] = {
@@ -74,6 +78,7 @@ COLUMNS: Mapping[str, pa.DataType] = {
     "motion_type": pa.string(),
     "video_source_url": pa.string(),
     "note": pa.string(),
+    "twin": pa.string(),
     **{variation: pa.bool_() for variation in VARIATIONS},
 }
 """Columns of ``questions.parquet`` beyond those that every benchmark has."""
@@ -99,6 +104,7 @@ def read(release: Release) -> Parsed:
         for task, name in TASK_FILES.items():
             if name in files:
                 _read_task(task, files[name], release, parsed)
+    _mark_twins(parsed)
     _compare_with_paper(parsed)
     return parsed
 
@@ -240,7 +246,8 @@ def _item(task: str, number: str, row: Mapping[str, Any], release: Release) -> I
             "motion_type": text(row, "motion_type", default=""),
             "video_source_url": text(row, "video_source_url", default=""),
             "note": text(row, "note", default=""),
-            **{name: bool(variation.get(name, 0)) for name in VARIATIONS},
+            "twin": "",
+            **{n: bool(variation[n]) if n in variation else None for n in VARIATIONS},
         },
         shows=_locate(name, video_path, release),
     )
@@ -251,6 +258,44 @@ def _locate(name: str, video_path: PurePosixPath, release: Release) -> Footage:
     named = video_path.as_posix() if ".." not in video_path.parts else "."
     references = [named, name] if named != "." else [name]
     return release.footage(name, references)
+
+
+def _mark_twins(parsed: Parsed) -> None:
+    """Mark the questions about simulated people and their twins about real ones (figure 2b).
+
+    The note of a simulated question quotes that of its twin. Several questions have one note; twins
+    agree in task, question, right answer, zoom, composition and the recording that the key begins
+    with. Among the 101 released pairs, there are then as many real as simulated ones of each kind.
+    If there are not, the twins are not known and nothing is marked.
+    """
+    sides: dict[Hashable, tuple[list[int], list[int]]] = {}
+    for place, item in enumerate(parsed.items):
+        note, kind = item.values["note"], item.values["demonstration_type"]
+        simulated = kind == "simulated" and note.startswith(SIMULATED)
+        if simulated or (kind == "human" and note):
+            alike = _kind_of_twin(item.values, note.removeprefix(SIMULATED))
+            sides.setdefault(alike, ([], []))[simulated].append(place)
+    unclear = 0
+    for real, made in sides.values():
+        if len(real) != len(made):
+            unclear += len(made)
+            continue
+        for name, places in (("twin_real", real), ("twin_simulated", made)):
+            for place in places:
+                item = parsed.items[place]
+                parsed.items[place] = replace(item, values={**item.values, "twin": name})
+    if unclear:
+        parsed.notes.append(
+            f"{unclear:,} questions about simulated people have no twin about real people that the "
+            "release identifies: they are in no comparison of the two."
+        )
+
+
+def _kind_of_twin(values: Mapping[str, Any], note: str) -> Hashable:
+    right = values["options"][ord(values["answer"]) - ord("A")]
+    recording = values["key"].partition("-")[0]
+    parts = (values[name] for name in ("task", "question", "zoom", "composite"))
+    return (*parts, note, right, recording)
 
 
 def _compare_with_paper(parsed: Parsed) -> None:

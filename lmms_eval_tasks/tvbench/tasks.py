@@ -68,6 +68,12 @@ DEFAULT_CONDITION = "ordered16"
 DEMONSTRATION_TYPES = ("human", "object", "simulated")
 VARIATIONS = ("counterfactual", "composite", "zoom", "first_person")
 
+TWINS = ("twin_real", "twin_simulated")
+"""Questions about people, and the same questions about simulated people (figure 2b)."""
+
+BREAKDOWNS = (*DEMONSTRATION_TYPES, *VARIATIONS, *(f"not_{name}" for name in VARIATIONS), *TWINS)
+"""What accuracies are broken down by, over each task and over the whole benchmark."""
+
 Document = Mapping[str, Any]
 Settings = Mapping[str, Any] | None
 
@@ -88,7 +94,7 @@ def whole_video(doc: Document) -> list[str]:
 def doc_to_visual(doc: Document, lmms_eval_specific_kwargs: Settings = None) -> list[Any]:
     """Show exactly the frames of the condition; nothing if it is blind."""
     shown = condition(doc, lmms_eval_specific_kwargs)
-    clips = media.show(BENCHMARK, doc, shown)
+    clips = media.show(BENCHMARK, doc, shown, settings=lmms_eval_specific_kwargs)
     return media.hand_over(BENCHMARK, doc, clips, lmms_eval_specific_kwargs, shown)
 
 
@@ -133,7 +139,10 @@ def process_results(doc: Document, results: Sequence[Any]) -> dict[str, Any]:
     """Score one question; see :mod:`video_reasoning.tasks.scoring`."""
     common, item = judged_metrics(doc, results)
     belongs = {name: doc.get("demonstration_type") == name for name in DEMONSTRATION_TYPES}
-    belongs |= {name: bool(doc.get(name)) for name in VARIATIONS}
+    belongs |= {name: doc.get("twin") == name for name in TWINS}
+    for name in VARIATIONS:
+        stated = doc.get(name)
+        belongs |= {name: stated is True, f"not_{name}": stated is False}
     return {**common, "accuracy": item, **scoring.belonging(item, belongs)}
 
 
@@ -148,14 +157,12 @@ __getattr__ = scoring.attributes(
     __name__,
     METRICS=[
         scoring.metric("accuracy", scoring.accuracy),
-        *(
-            scoring.metric(f"acc_{name}", scoring.accuracy)
-            for name in (*DEMONSTRATION_TYPES, *VARIATIONS)
-        ),
+        *(scoring.metric(f"acc_{name}", scoring.accuracy) for name in BREAKDOWNS),
         *COMMON,
     ],
     GROUP=scoring.group_metrics(
-        ("accuracy", "unparsed_rate"), ("missing_items", "failed_items", "skipped_rows")
+        ("accuracy", *(f"acc_{name}" for name in BREAKDOWNS), "unparsed_rate"),
+        ("missing_items", "failed_items", "skipped_rows"),
     ),
     metadata=partial(scoring.metadata, BENCHMARK, 1.1),
 )

@@ -21,7 +21,11 @@ pytestmark = pytest.mark.harness
 
 CLOSED = ("detective_mcq", "detective_yn", "reporter_mcq", "reporter_yn")
 GENERATION = {"forecaster_gen": 3, "detective_gen": 3, "reporter_gen": 1}
-VARIANTS = ("blackswan_detective_mcq_clips", "blackswan_reporter_mcq_cot")
+VARIANTS = (
+    "blackswan_detective_mcq_clips",
+    "blackswan_reporter_mcq_cot",
+    "blackswan_detective_yn_parts10",
+)
 
 
 def questions(home: Path, split: str = "validation") -> dict[str, dict[str, Any]]:

@@ -101,5 +101,16 @@ def test_all_real_tvbench_questions(harness: Harness, tmp_path: Path) -> None:
     chance = sum(1 / len(sample["doc"]["options"]) for sample in samples) / 1484
     right = sum(sample["score"] for sample in samples) / 1484
     assert abs(right - chance) < 3 * (chance * (1 - chance) / 1484) ** 0.5
-    # The group weighs questions, not tasks.
-    assert run.results["tvbench_tomato"]["accuracy"] == pytest.approx(right)
+    # The group weighs questions, not tasks; so do its breakdowns, over the parts' own questions.
+    found = run.results["tvbench_tomato"]
+    assert found["accuracy"] == pytest.approx(right)
+    for column, value, metric, n in (
+        ("demonstration_type", "human", "acc_human", 595),
+        ("counterfactual", True, "acc_counterfactual", 100),
+        ("counterfactual", False, "acc_not_counterfactual", 1384),
+        ("first_person", True, "acc_first_person", 80),
+        ("twin", "twin_real", "acc_twin_real", 101),
+        ("twin", "twin_simulated", "acc_twin_simulated", 101),
+    ):
+        scores = [sample["score"] for sample in samples if sample["doc"][column] == value]
+        assert (len(scores), found[metric]) == (n, pytest.approx(sum(scores) / n))

@@ -9,7 +9,7 @@ def test_tables_are_whole(benchmark):
     assert content.benchmark == benchmark
     assert content.paper
     for name, table in content.tables.items():
-        assert table.source.startswith("Table "), name
+        assert table.source.startswith(("Table ", "Figure ")), name
         assert table.unit in ("percent", "x100", "mixed")
         assert len(set(table.columns)) == len(table.columns)
         assert len(table.counts) in (0, len(table.columns))

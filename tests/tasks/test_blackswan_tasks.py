@@ -6,9 +6,11 @@ import json
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 from datasets import Dataset
 
+from tests.harness.served import number_of, write_numbered
 from tests.tasks.releases import write_video
 from tests.tasks.yamls import aggregated, config
 from video_reasoning.tasks import blackswan, media, registry, scoring
@@ -73,6 +75,23 @@ PROMPTS = {
     "detective_gen_clips": TWO_CLIPS + DETECTIVE_GEN,
     "detective_mcq_clips": TWO_CLIPS + DETECTIVE_MCQ,
     "detective_yn_clips": TWO_CLIPS + YES_NO,
+    **{
+        f"{kind}_parts{m}": prompt
+        for m in (5, 10)
+        for kind, prompt in (
+            (
+                "forecaster_gen",
+                "Describe what could happen next, by explaining the sequence of "
+                "actions leading to the outcome.",
+            ),
+            ("detective_gen", TWO_CLIPS + DETECTIVE_GEN),
+            ("detective_mcq", TWO_CLIPS + DETECTIVE_MCQ),
+            ("detective_yn", TWO_CLIPS + YES_NO),
+            ("reporter_gen", "Explain what is happening in the video."),
+            ("reporter_mcq", REPORTER_MCQ),
+            ("reporter_yn", YES_NO),
+        )
+    },
     "detective_mcq_cot": f"{RELEASED_DETECTIVE_MCQ}{REASON_FIRST} \n{LINES}",
     "reporter_mcq_cot": f"{RELEASED_REPORTER_MCQ}{REASON_FIRST}. \n{LINES}",
     "detective_mcq_perception": f"{PERCEIVED}\n{CAPTIONED}",
@@ -84,10 +103,15 @@ PROMPTS = {
 """Task without its prefix -> the whole prompt."""
 
 
+def of_kind(task: str) -> dict[str, Any]:
+    """The document as a question of a task's kind."""
+    return {**DOC, "task": "_".join(task.split("_")[:2])}
+
+
 @pytest.mark.parametrize("prefix", ["blackswan_", "blackswan_test_"])
 @pytest.mark.parametrize("task", PROMPTS)
 def test_every_tasks_prompt(prefix: str, task: str) -> None:
-    assert config(prefix + task)["doc_to_text"](DOC) == PROMPTS[task]
+    assert config(prefix + task)["doc_to_text"](of_kind(task)) == PROMPTS[task]
 
 
 RELEASED = {
@@ -114,14 +138,15 @@ RELEASED = {
 def test_every_tasks_released_prompt(task: str) -> None:
     doc_to_text = config(f"blackswan_{task}")["doc_to_text"]
     released = {"prompt_style": "released"}
-    assert doc_to_text(DOC, lmms_eval_specific_kwargs={"other": 1}) == PROMPTS[task]
-    if task.endswith("_clips"):
-        with pytest.raises(ValueError, match="two clips have no released prompt"):
-            doc_to_text(DOC, released)
+    document = of_kind(task)
+    assert doc_to_text(document, lmms_eval_specific_kwargs={"other": 1}) == PROMPTS[task]
+    if task.endswith(("_clips", "_parts5", "_parts10")):
+        with pytest.raises(ValueError, match="several clips have no released prompt"):
+            doc_to_text(document, released)
     else:
-        assert doc_to_text(DOC, released) == RELEASED[task]
+        assert doc_to_text(document, released) == RELEASED[task]
     with pytest.raises(ValueError, match="no prompt_style 'official'"):
-        doc_to_text(DOC, {"prompt_style": "official"})
+        doc_to_text(document, {"prompt_style": "official"})
 
 
 def test_there_are_no_other_tasks_and_both_splits_have_the_same() -> None:
@@ -221,8 +246,63 @@ def test_a_clip_that_is_missing_is_shown_as_missing(home: Path) -> None:
     assert blackswan.process_results(DOC, ["B"])["status"] == "answered"
 
 
-def test_the_clips_tasks_refuse_models_without_chat_messages(home: Path) -> None:
-    visual = config("blackswan_detective_mcq_clips")["doc_to_visual"]
+PARTS = {"video_before": range(30), "video_event": range(100, 140), "video_after": range(200, 220)}
+"""Column -> the frames of the part, which name themselves."""
+
+
+@pytest.mark.parametrize("m", [5, 10])
+@pytest.mark.parametrize(
+    ("kind", "columns"),
+    [
+        ("forecaster_gen", ["video_before"]),
+        ("detective_mcq", ["video_before", "video_after"]),
+        ("detective_gen", ["video_before", "video_after"]),
+        ("reporter_yn", ["video_before", "video_event", "video_after"]),
+        ("reporter_gen", ["video_before", "video_event", "video_after"]),
+    ],
+)
+def test_frames_of_every_part_are_shown_in_order(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, kind: str, columns: list[str], m: int
+) -> None:
+    monkeypatch.setenv("VIDEO_REASONING_HOME", str(tmp_path))
+    monkeypatch.setenv("VIDEO_REASONING_FRAMES_AS", "images")
+    task = config(f"blackswan_{kind}_parts{m}")
+    document = {**DOC, "id": f"{kind}/{m}", "task": kind, "condition": f"ordered{m}"}
+    document["references"] = ["It snaps."]
+    assert task["dataset_name"] == document["condition"]
+    for column, frames in PARTS.items():
+        document[column] = f"videos/{column}.mp4"
+        write_numbered(tmp_path / "blackswan" / document[column], frames)
+    (message,) = task["doc_to_messages"](document, None)
+    content = message["content"]
+    shown = [number_of(part["url"]) for part in content if part["type"] == "image"]
+    assert shown == [
+        PARTS[column][index]
+        for column in columns
+        for index in np.linspace(0, len(PARTS[column]) - 1, m).astype(int)
+    ]
+    sentences = [(n, part["text"]) for n, part in enumerate(content) if part["type"] == "text"]
+    assert sentences.pop() == (len(content) - 1, f"\n{PROMPTS[kind]}")
+    first, second = "Here is the beginning of the video:\n", "\nHere is the end of the video:\n"
+    expected = [(0, first), (m + 1, second)] if kind.startswith("detective") else []
+    assert sentences == expected
+    # What was shown is what is counted, over all parts; a part that is lost is a missing item.
+    logged = task["process_results"](document, ["B. Yes."])
+    assert (logged["status"], logged["frames_shown"]) == ("answered", m * len(columns))
+    (tmp_path / "blackswan" / document[columns[-1]]).write_bytes(b"")
+    media._OUTCOMES.clear()
+    logged = task["process_results"](document, ["B"])
+    assert logged["status"] == "missing" and columns[-1] in logged["problem"]
+
+
+def test_a_store_without_the_events_clips_is_prepared_again(home: Path) -> None:
+    logged = blackswan.process_parts_results({**DOC, "task": "reporter_mcq"}, ["B"])
+    assert logged["status"] == "missing" and "prepare blackswan" in logged["problem"]
+
+
+@pytest.mark.parametrize("task", ["detective_mcq_clips", "reporter_mcq_parts5"])
+def test_tasks_of_several_clips_refuse_models_without_chat_messages(home: Path, task: str) -> None:
+    visual = config(f"blackswan_{task}")["doc_to_visual"]
     with pytest.raises(blackswan.ClipsError, match="use a chat model"):
         visual(DOC)
 

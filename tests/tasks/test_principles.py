@@ -11,7 +11,7 @@ import pytest
 from decord import VideoReader, cpu
 
 from tests.tasks.releases import write_video
-from video_reasoning.tasks import scoring, store, tvbench
+from video_reasoning.tasks import store, tvbench
 from video_reasoning.tasks.store.picks import Pick, write_picks
 from video_reasoning.tasks.tvbench import principles
 
@@ -106,15 +106,30 @@ def test_a_missing_item_is_in_no_term(questions: datasets.Dataset) -> None:
     assert "correct" not in result["kappa_random"]
 
 
-def test_the_sweep_counts_each_frame_count_alone(questions: datasets.Dataset) -> None:
-    documents = principles.frames_docs(questions.select([0]))
-    assert [d["condition"] for d in documents] == list(principles.FRAMES)
-    results = [
-        principles.process_frames_results(d, [letter])
-        for d, letter in zip(documents, "BABA", strict=True)
-    ]
-    accuracies = [scoring.accuracy(r[f"acc_{name}"] for r in results) for name in principles.FRAMES]
-    assert accuracies == [1.0, 0.0, 1.0, 0.0]
+@pytest.mark.parametrize(
+    ("sweep", "frames"), [("frames", (1, 8, 16, 32)), ("few_frames", tuple(range(1, 9)))]
+)
+def test_the_sweep_counts_each_frame_count_alone(
+    questions: datasets.Dataset, sweep: str, frames: tuple[int, ...]
+) -> None:
+    documents = getattr(principles, f"{sweep}_docs")(questions.select([0]))
+    shown, results = [], []
+    for place, document in enumerate(documents):
+        (path,) = getattr(principles, f"{sweep}_visual")(document)
+        # A clip contains a single frame twice.
+        shown.append(
+            max(1, len(VideoReader(path, ctx=cpu(0))) - (document["condition"] == "random1"))
+        )
+        answer = "BA"[place % 2]
+        results.append(getattr(principles, f"process_{sweep}_results")(document, [answer]))
+    assert tuple(shown) == frames
+    table = {
+        each["metric"]: each["aggregation"]([result[each["metric"]] for result in results])
+        for each in getattr(principles, f"{sweep.upper()}_METRICS")
+        if each["metric"].startswith("acc_")
+    }
+    assert list(table) == [f"acc_{document['condition']}" for document in documents]
+    assert list(table.values()) == [1.0, 0.0] * (len(frames) // 2)
 
 
 @pytest.mark.parametrize(
