@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-__all__ = ["ReleaseError", "StoreError", "UserError"]
+import difflib
+from collections.abc import Iterable
+
+__all__ = ["ReleaseError", "StoreError", "UserError", "cause", "did_you_mean"]
 
 
 class UserError(Exception):
@@ -15,3 +18,14 @@ class StoreError(UserError):
 
 class ReleaseError(UserError):
     """A benchmark's release that cannot be read."""
+
+
+def did_you_mean(name: str, names: Iterable[str]) -> str:
+    """Return the end of a sentence about an unknown name: the names nearest to it, or a period."""
+    close = difflib.get_close_matches(name, list(names), n=3)
+    return f"; did you mean {', '.join(close)}?" if close else "."
+
+
+def cause(error: Exception) -> str:
+    """Return why something failed, in words: of an `OSError` without its number and its path."""
+    return (getattr(error, "strerror", None) or str(error)).rstrip(".")

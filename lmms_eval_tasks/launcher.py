@@ -17,6 +17,8 @@ import argparse
 import os
 import sys
 from collections.abc import Mapping, Sequence
+from contextlib import nullcontext
+from copy import copy
 from importlib import import_module
 from pathlib import Path
 from typing import Any
@@ -25,7 +27,9 @@ import yaml
 
 from video_reasoning.tasks import outcome, registry
 from video_reasoning.tasks.errors import StoreError, UserError
-from video_reasoning.tasks.models import quirks
+from video_reasoning.tasks.models import quirks, responses
+from video_reasoning.tasks.models.names import unknown_model
+from video_reasoning.tasks.sight import known
 
 FAILED = 1
 """Exit code of a failed evaluation."""
@@ -51,6 +55,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     given = list(sys.argv[1:] if arguments is None else arguments)
     if given[:1] == ["eval"] and len(given) > 1:
         given = given[1:]
+    own = _own_options(given)
     evaluates = bool(given) and given[0].startswith("-") and given not in (["-h"], ["--help"])
     before = sys.argv
     # The harness's parsers read sys.argv themselves.
@@ -58,7 +63,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     try:
         if not evaluates:
             return _dispatch(given)
-        if not _data_is_there(given) or _is_refused(given):
+        if _is_misspelled(given) or not _data_is_there(given) or _is_refused(given):
             return UNUSABLE
         return _evaluate(given)
     except KeyboardInterrupt:
@@ -69,6 +74,20 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return UNUSABLE
     finally:
         sys.argv = before
+        for name in own:
+            del os.environ[name]
+
+
+def _own_options(given: list[str]) -> list[str]:
+    """Take the options that the harness does not know out of a command line.
+
+    Returns:
+        The environment variables that stand for them from now on.
+    """
+    own = [name for option, name in responses.OPTIONS.items() if option in given]
+    given[:] = [word for word in given if word not in responses.OPTIONS]
+    os.environ.update(dict.fromkeys(own, "1"))
+    return own
 
 
 def requested_names(arguments: Sequence[str]) -> list[str]:
@@ -89,6 +108,7 @@ def _known(arguments: Sequence[str]) -> argparse.Namespace:
     parser = argparse.ArgumentParser(add_help=False)
     parser.add_argument("--tasks")
     parser.add_argument("--config")
+    parser.add_argument("--include_path")
     parser.add_argument("--model", default="")
     parser.add_argument("--model_args", default="")
     parser.add_argument("--force_simple", action="store_true")
@@ -114,9 +134,25 @@ def _names(run: Mapping[str, Any]) -> list[str]:
     return [name for name in str(run.get("tasks") or "").split(",") if name]
 
 
+def _is_misspelled(arguments: Sequence[str]) -> bool:
+    """Tell whether nothing has the name of a task or model, and print the nearest names."""
+    sentences = []
+    for run in _runs(arguments):
+        if run.get("tasks") not in outcome.LISTS:
+            folders = run.get("include_path") or []
+            folders = [folders] if isinstance(folders, str) else folders
+            sentences += registry.unknown(_names(run), folders)
+            sentences += [unknown_model(str(run["model"]))] if run.get("model") else []
+    found = [sentence for sentence in dict.fromkeys(sentences) if sentence]
+    for sentence in found:
+        _tell(sentence)
+    return bool(found)
+
+
 def _is_refused(arguments: Sequence[str]) -> bool:
     """Tell whether a model cannot be shown what a task of ours shows, and print why."""
     quirks.named_by_user()
+    quirks.clock_by_user()
     for run in _runs(arguments):
         tasks = [task for task in registry.requested(_names(run)) if task.needs]
         blind = [task.condition == "blind" for task in tasks]
@@ -131,6 +167,8 @@ def _is_refused(arguments: Sequence[str]) -> bool:
         if reason:
             _tell(reason)
             return True
+        if tasks and (sentence := known.unprobed(model, simple=simple)):
+            _tell(sentence)
         if form.repeat > 1:
             # A task's functions are not told the model's arguments.
             os.environ.setdefault(quirks.VARIABLE, "clip")
@@ -154,7 +192,10 @@ def _evaluate(arguments: Sequence[str]) -> int:
     """Run the harness's evaluation with every run in it watched."""
     harness = _internals("lmms_eval.__main__", "cli_evaluate", "cli_evaluate_single")
     evaluate_single = harness.cli_evaluate_single
+    if not sys.stderr.isatty():
+        os.environ.setdefault("TQDM_MININTERVAL", "30")  # a line now and then instead of a bar
     outcome.max_failed()  # a value that cannot be read is refused before anything is asked
+    partial = bool(os.environ.get(responses.PARTIAL_VARIABLE))
     code, calls = 0, 0
 
     def watched(run: argparse.Namespace) -> Any:
@@ -164,8 +205,13 @@ def _evaluate(arguments: Sequence[str]) -> int:
         run.include_path = with_ours(run.include_path)
         if run.tasks is None:
             code = UNUSABLE
+        kept = copy(run)  # its options name what is kept
+        if partial and (reason := responses.nothing_kept(run)):
+            _tell(reason)
+            raise SystemExit(UNUSABLE)
         try:
-            found = evaluate_single(run)
+            with responses.partial(run) if partial else nullcontext():
+                found = evaluate_single(run)
         except SystemExit as stop:
             if not stop.code and run.tasks is not None and run.tasks not in outcome.LISTS:
                 _tell(outcome.NO_RESULTS)
@@ -175,9 +221,11 @@ def _evaluate(arguments: Sequence[str]) -> int:
             # The harness prints the traceback, goes on to the next run and exits with 0.
             code = FAILED
             raise
-        for sentence in outcome.problems(run.output_path, found):
+        problems = outcome.problems(run.output_path, found)
+        for sentence in problems:
             _tell(sentence)
             code = FAILED
+        responses.finish(kept, saved=not problems and not partial)
         return found
 
     harness.cli_evaluate_single = watched

@@ -14,13 +14,13 @@ import tempfile
 from collections.abc import Callable, Mapping, Sequence
 from functools import lru_cache
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, TypeVar, cast, get_args
 
 import platformdirs
 from loguru import logger
 
-from video_reasoning.preprocessing.clips import clip_for
-from video_reasoning.preprocessing.conditions import Condition
+from video_reasoning.preprocessing.clips import Clock, clip_for
+from video_reasoning.preprocessing.conditions import Condition, condition_times
 from video_reasoning.preprocessing.files import make_once
 from video_reasoning.preprocessing.frames import NumberedFrames, read_frames
 from video_reasoning.preprocessing.lossless import Bank
@@ -40,6 +40,9 @@ _OUTCOMES: dict[tuple[Path, str], str] = {}
 
 _HANDED: dict[tuple[str, str, str], str] = {}
 # Benchmark, question and condition -> how it was handed over in this process.
+
+_CLOCKS: dict[tuple[str, str, str], Clock] = {}
+# The same -> the clock of its clip.
 
 WHOLE = "whole_video"
 """Attribute of a ``doc_to_visual`` that shows an excerpt: the function that shows all of it."""
@@ -86,6 +89,24 @@ def _known_problem(benchmark: str, document: Mapping[str, Any]) -> str | None:
     return str(document.get("problem") or "") or _OUTCOMES.get(key)
 
 
+def clock_for(
+    settings: Mapping[str, Any] | None, conditions: Sequence[Condition], seconds: float = 0
+) -> Clock:
+    """Return the clock of the clips of an item: the same for all conditions of a question.
+
+    Args:
+        settings: As in :func:`hand_over`.
+        conditions: What is shown of the item.
+        seconds: How long the video is; 0 if that is not known.
+    """
+    form = quirks.form_for(settings)
+    if form.lowest_rate:
+        fewest = min((each.m for each in conditions if each.m > 1), default=0)
+        if not seconds or (fewest and (fewest - 1) / seconds <= form.lowest_rate):
+            return "second"
+    return form.clock
+
+
 @sight.asked
 def show(
     benchmark: str,
@@ -94,6 +115,7 @@ def show(
     *,
     pick: int | None = None,
     together: Sequence[Condition] = (),
+    settings: Mapping[str, Any] | None = None,
 ) -> list[str]:
     """Return what the model gets for a document: a list of paths to video files.
 
@@ -104,6 +126,7 @@ def show(
         pick: The handpicked frame, for the condition that shows it.
         together: Conditions that will be asked for as well: their clips are made from the same
             decode.
+        settings: As in :func:`hand_over`; they decide the clip's clock.
 
     Returns:
         One path, or none if the condition is blind. For an item whose video cannot be shown,
@@ -121,8 +144,13 @@ def show(
         if not reason:
             key = str(document["id"])
             folder = store.clips_folder(benchmark)
+            length = float(document.get("seconds") or 0)
+            clock = clock_for(settings, (condition, *together), length)
+            _CLOCKS[_place(benchmark, document)] = clock
             try:
-                clip = clip_for(path, condition, key, folder, pick=pick, together=together)
+                clip = clip_for(
+                    path, condition, key, folder, pick=pick, together=together, clock=clock
+                )
                 _OUTCOMES[path, key] = ""
                 return [str(clip)]
             except (VideoError, ValueError, OSError) as error:
@@ -203,6 +231,39 @@ def handed_over(benchmark: str, document: Mapping[str, Any]) -> str:
     return _HANDED.get(_place(benchmark, document), "")
 
 
+def clock_of(benchmark: str, document: Mapping[str, Any]) -> str:
+    """Return the clock of the frames that were handed over in this process.
+
+    Returns:
+        ``source`` or ``second``, ``none`` if what was handed over has no times (images, or
+        nothing), or the empty text if it was not shown by this process.
+    """
+    place = _place(benchmark, document)
+    handed = _HANDED.get(place, "")
+    return _CLOCKS.get(place, "source") if handed in ("clip", "frames") else handed and "none"
+
+
+def remember(benchmark: str, document: Mapping[str, Any], handed: str, clock: str) -> None:
+    """Note how an earlier process handed a document's video over, unless this one has.
+
+    Args:
+        benchmark: As the store calls it.
+        document: The question.
+        handed: What :func:`handed_over` returned there.
+        clock: What :func:`clock_of` returned there.
+    """
+    place = _place(benchmark, document)
+    if handed and place not in _HANDED:
+        _HANDED[place] = handed
+        if clock in get_args(Clock):
+            _CLOCKS[place] = cast("Clock", clock)
+
+
+def failed_to_show(path: Path, document: Mapping[str, Any]) -> str:
+    """Return why this process could not show a video to a document, or the empty text."""
+    return _OUTCOMES.get((path, str(document.get("id")))) or ""
+
+
 def _place(benchmark: str, document: Mapping[str, Any]) -> tuple[str, str, str]:
     return benchmark, str(document.get("id")), str(document.get("condition") or "")
 
@@ -211,20 +272,31 @@ def _parts(path: Path, handed: quirks.FramesAs, wanted: int, repeat: int) -> lis
     if handed == "clip":
         return [str(path if repeat == 1 else _repeated(path, repeat))]
     # The clip of a single frame contains it twice, and the placeholder more than are asked for.
-    chosen = read_frames(path, lambda n: uniform_indices(n, min(wanted, n)), lambda image: image)
-    images = list(chosen.pictures)
-    return images if handed == "images" else [{"type": "video", "url": images}]
+    # Two at least, for the rate.
+    chosen = read_frames(
+        path, lambda n: uniform_indices(n, min(max(wanted, 2), n)), lambda image: image
+    )
+    images, lasts = list(chosen.pictures[:wanted]), chosen.seconds[-1] - chosen.seconds[0]
+    if handed == "images":
+        return images
+    rate = (len(chosen.seconds) - 1) / lasts if lasts > 0 else 1.0
+    return [{"type": "video", "url": quirks.RatedFrames(images, rate)}]
 
 
 def _repeated(clip: Path, times: int) -> Path:
-    """Return a clip that contains each frame of another several times, made if it is not there."""
+    """Return a clip that contains each frame of another several times, made if it is not there.
+
+    The copies of a frame divide its time.
+    """
 
     def write(target: Path) -> None:
         video = NumberedFrames(clip)
         with Bank() as bank:
             banked = video.read(range, bank.add)
             bank.finish()
-            bank.write([banked[n] for n in sorted(banked) for _ in range(times)], target)
+            again = [n for n in sorted(banked) for _ in range(times)]
+            shown = condition_times(again, video.seconds)
+            bank.write([banked[n] for n in again], target, shown)
 
     name = f"{clip.stem}-x{times}{clip.suffix}"
     try:

@@ -7,9 +7,12 @@ one.
 from __future__ import annotations
 
 import fnmatch
+import os
+import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +20,7 @@ import yaml
 
 from video_reasoning.tasks import store
 from video_reasoning.tasks.benchmarks import BENCHMARKS
+from video_reasoning.tasks.errors import did_you_mean
 
 _STORE_PREFIX = f"{store.__name__}."
 
@@ -112,6 +116,47 @@ def requested(names: Iterable[str]) -> list[OurTask]:
     for name in names:
         add(name.strip())
     return list(chosen.values())
+
+
+def harness_folder() -> Path | None:
+    """Return the harness's folder without importing it; None if there is none to look into."""
+    try:
+        found = find_spec("lmms_eval")
+    except ValueError:  # something stands in for it
+        found = None
+    return Path(found.origin).parent if found and found.origin else None
+
+
+def unknown(names: Iterable[str], include_paths: Iterable[str] = ()) -> list[str]:
+    """Say which names in ``--tasks`` nothing has, a sentence each with the nearest names.
+
+    A name counts as known if it is a word of any YAML of the harness or of the user, because the
+    harness has several ways of naming a task. Patterns and files are the harness's business.
+
+    Args:
+        names: As for ``--tasks``.
+        include_paths: The user's folders of tasks.
+    """
+    sought = {
+        name
+        for name in names
+        if name not in our_tasks() and "*" not in name and not Path(name).exists()
+    }
+    harness = harness_folder()
+    # Another plugin may bring tasks, too.
+    if not sought or harness is None or os.environ.get("LMMS_EVAL_PLUGINS"):
+        return []
+    named = set(our_tasks())
+    for folder in (harness / "tasks", *map(Path, include_paths)):
+        for path in folder.rglob("*.yaml"):
+            text = path.read_text(encoding="utf-8", errors="replace")
+            sought -= {
+                name for name in sought if re.search(rf"(?<!\w){re.escape(name)}(?!\w)", text)
+            }
+            if not sought:
+                return []
+            named.update(re.findall(r"^(?:task|group):[ \t]*([\w.-]+)", text, re.MULTILINE))
+    return [f"There is no task {name}{did_you_mean(name, named)}" for name in sorted(sought)]
 
 
 def missing_data(names: Iterable[str]) -> list[str]:

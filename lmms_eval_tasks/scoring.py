@@ -24,6 +24,7 @@ from video_reasoning.metrics.answers import Answer, parse_choice, parse_yes_no
 from video_reasoning.tasks import media, sight, store
 from video_reasoning.tasks.errors import StoreError
 from video_reasoning.tasks.llm import extractor
+from video_reasoning.tasks.models.software import software
 from video_reasoning.tasks.states import LEFT_OUT, Status, failure
 
 Document = Mapping[str, Any]
@@ -31,7 +32,7 @@ Document = Mapping[str, Any]
 LOGGED = frozenset(
     {
         *("id", "status", "choice", "rule", "score", "problem", "prompt"),
-        *("frames_shown", "frames_in_order", "frames_as"),
+        *("frames_shown", "frames_in_order", "frames_as", "clock"),
     }
 )
 """Keys of ``process_results`` that only go to the sample log."""
@@ -161,8 +162,9 @@ def attributes(module: str, **values: Any) -> Callable[[str], Any]:
 
 
 def metadata(benchmark: str, version: float, **more: str) -> dict[str, Any]:
-    """Return a task's ``metadata``: its version, and a digest of the store that it reads."""
-    return {"version": version, **more, "store": store.content_digest(benchmark)}
+    """Return a task's ``metadata``: its version, a digest of the store, and what it runs on."""
+    known = {"store": store.content_digest(benchmark), "software": software()}
+    return {"version": version, **more, **known}
 
 
 # One response
@@ -297,6 +299,7 @@ def counted(benchmark: str, document: Document, status: Status, *, empty: bool) 
         "frames_seen": seen.seen,
         "frames_shown": seen.shown,
         "frames_in_order": seen.ordered,
+        "clock": media.clock_of(benchmark, document),
         "missing_items": {"missing": status == "missing"},
         "failed_items": {"failed": status == "failed"},
         "empty_responses": {"empty": empty and status not in LEFT_OUT},

@@ -35,11 +35,13 @@ __all__ = [
     "Answerable",
     "Margins",
     "answerable",
+    "detectable",
     "discoveries",
     "holm",
     "margins",
     "p_above",
     "p_below",
+    "p_two_sided",
     "questions_needed",
     "share_above_guessing",
 ]
@@ -103,6 +105,38 @@ def p_above(found: Estimate, bound: float) -> float:
 def p_below(found: Estimate, bound: float) -> float:
     """Test one-sidedly whether a number is below a bound, as `p_above` does by the upper end."""
     return _p(bound - found.value, found.high - found.value, found.level)
+
+
+def p_two_sided(found: Estimate) -> float:
+    """Test whether a number differs from 0: twice the smaller of the one-sided p-values, at most 1.
+
+    It is below 1 - level exactly if the interval leaves out 0.
+
+    Returns:
+        0..1; 1 if the number is undefined.
+
+    Example:
+        >>> round(p_two_sided(Estimate(0.10, 0.02, 0.18, 0.95, 50, 50)), 3)
+        0.014
+    """
+    return min(1.0, 2 * min(p_above(found, 0.0), p_below(found, 0.0)))
+
+
+def detectable(found: Estimate, *, power: float = 0.80) -> float:
+    """Return the smallest difference that as many questions show, from the width of an interval.
+
+    d = s (z_level + z_power), with s half of the interval's width over z_level: a true difference
+    of d has an interval without 0 with the chance `power`.
+
+    Returns:
+        In the unit of the number; NaN if its interval is undefined.
+
+    Example:
+        >>> round(detectable(Estimate(0.01, -0.07, 0.09, 0.95, 50, 50)), 3)
+        0.114
+    """
+    z_level = NormalDist().inv_cdf((1 + found.level) / 2)
+    return (found.high - found.low) / 2 * (1 + NormalDist().inv_cdf(power) / z_level)
 
 
 def _p(distance: float, half: float, level: float) -> float:

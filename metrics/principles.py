@@ -153,9 +153,7 @@ def _relative_gain(epsilon: float, **accuracies: float) -> float:
         if value < 0 or math.isinf(value):
             raise ValueError(f"{name} is {value!r}; it must be a finite number, 0 or more.")
     numerator, denominator = (float(value) for value in accuracies.values())
-    if denominator == 0 or math.isnan(numerator) or math.isnan(denominator):
-        return math.nan
-    return numerator / (denominator + epsilon) - 1
+    return numerator / (denominator + epsilon) - 1 if denominator else math.nan
 
 
 @dataclass(frozen=True)
@@ -249,7 +247,7 @@ def evaluate_principles(correct: Scores, conditions: Mapping[str, str] = CONDITI
         **{name: compare(*roles) for name, roles in GAINS.items()},
         n=int(shared.sum()),
         n_picked=int(picked.sum()),
-        n_left_out=int(len(table.ids) - shared.sum()),
+        n_left_out=int((~shared).sum()),
     )
 
 

@@ -1,8 +1,8 @@
 """Clips of conditions: found by their names, or made.
 
-A clip contains exactly the frames of its condition (see `lossless`). It is named by its content
-(the source's content, the condition, the version of this module), and all clips of a video come
-from one decode.
+A clip contains exactly the frames of its condition (see `lossless`), on the clock of the source or
+one a second. It is named by its content (the source's content, the condition, the clock, the
+version of this module), and all clips of a video come from one decode.
 """
 
 from __future__ import annotations
@@ -15,10 +15,15 @@ from collections.abc import Iterable, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Literal, get_args
 
 import platformdirs
 
-from video_reasoning.preprocessing.conditions import Condition, condition_indices
+from video_reasoning.preprocessing.conditions import (
+    Condition,
+    condition_indices,
+    condition_times,
+)
 from video_reasoning.preprocessing.files import atomic_path, lock, noted_content_id
 from video_reasoning.preprocessing.frames import NumberedFrames
 from video_reasoning.preprocessing.lossless import Bank
@@ -32,6 +37,10 @@ Request = tuple[Condition, str, int | None]
 
 Span = tuple[float, float]
 """A part of a video in seconds from its first frame, the end excluded; the end may be infinite."""
+
+Clock = Literal["source", "second"]
+"""When a clip shows its frames: at the source's times, or one a second."""
+CLOCKS: tuple[Clock, ...] = get_args(Clock)
 
 
 @dataclass(frozen=True)
@@ -62,6 +71,7 @@ def clip_for(
     span: Span | None = None,
     together: Sequence[Condition] = (),
     make: bool = True,
+    clock: Clock = "source",
 ) -> Path | None:
     """Return the clip of a condition, making it first if it is not there.
 
@@ -78,6 +88,9 @@ def clip_for(
         together: Conditions that will be asked for as well: their clips are made from the same
             decode. `handpicked` is made only if there is a pick.
         make: Make the clip; otherwise nothing is written.
+        clock: When its frames are shown. On the source's clock time 0 is the first frame of the
+            video (of the span), a shuffled frame gets the time of the ordered one in its place,
+            and a single frame keeps its own time.
 
     Returns:
         The clip's path; None for `blind`, or if the clip is not there and must not be made.
@@ -90,23 +103,29 @@ def clip_for(
     if condition.kind == "blind":
         return None
     source, clips = Path(source), Path(clips)
-    found = _existing(_name(_identify(source, clips, make), condition, key, pick, span), clips)
+    name = _name(_identify(source, clips, make), condition, key, pick, span, clock)
+    found = _existing(name, clips)
     if found is not None or not make:
         return found
     together = [each for each in together if each.kind != "handpicked" or pick is not None]
     wanted = [(each, key, pick) for each in dict.fromkeys((condition, *together))]
     try:
-        made = make_conditions(source, wanted, clips, span=span)
+        made = make_conditions(source, wanted, clips, span=span, clock=clock)
     except ValueError:
         if len(wanted) == 1:
             raise
         # A pick outside the video is the fault of one condition, not of all.
-        made = make_conditions(source, wanted[:1], clips, span=span)
+        made = make_conditions(source, wanted[:1], clips, span=span, clock=clock)
     return made[0].path
 
 
 def make_conditions(
-    source: Path, requests: Iterable[Request], clips: Path, *, span: Span | None = None
+    source: Path,
+    requests: Iterable[Request],
+    clips: Path,
+    *,
+    span: Span | None = None,
+    clock: Clock = "source",
 ) -> list[Clip]:
     """Make all clips of one video that are not there yet, from one decode of it.
 
@@ -121,6 +140,7 @@ def make_conditions(
             Many processes may work on one folder.
         span: The part of the video that frames are taken from; None for all of it. A handpicked
             frame is a frame of the whole video.
+        clock: When their frames are shown; see `clip_for`.
 
     Returns:
         One record per request, in their order.
@@ -132,7 +152,7 @@ def make_conditions(
     """
     requests, source, clips = list(requests), Path(source), Path(clips)
     source_id = _identify(source, clips)
-    names = [_name(source_id, *request, span) for request in requests]
+    names = [_name(source_id, *request, span, clock) for request in requests]
 
     def missing() -> set[str]:
         return {name for name in names if name and not _existing(name, clips)}
@@ -158,11 +178,13 @@ def make_conditions(
 
             banked = video.read(needed, bank.add)
             bank.finish()
-            for name, indices in dict(zip(names, plan, strict=True)).items():
+            for name, request, indices in zip(names, requests, plan, strict=True):
                 if name in wanted:
-                    numbers = [banked[index] for index in indices]
+                    wanted.remove(name)
+                    shown = indices if len(indices) > 1 else indices * 2
+                    times = _times(request[0], shown, video, span) if clock == "source" else None
                     with atomic_path(folder / name) as temporary:
-                        bank.write(numbers if len(numbers) > 1 else numbers * 2, temporary)
+                        bank.write([banked[index] for index in shown], temporary, times)
     return [
         Clip(condition, _existing(name, clips), tuple(indices), video.n_frames)
         for (condition, _, _), name, indices in zip(requests, names, plan, strict=True)
@@ -170,9 +192,14 @@ def make_conditions(
 
 
 def _name(
-    source_id: str, condition: Condition, key: str, pick: int | None, span: Span | None
+    source_id: str,
+    condition: Condition,
+    key: str,
+    pick: int | None,
+    span: Span | None,
+    clock: Clock,
 ) -> str:
-    """Return the name of a condition's clip, the same for the same frames; empty for `blind`."""
+    """Return the name of a condition's clip, the same for the same bytes; empty for `blind`."""
     if condition.kind == "blind":
         return ""
     detail = ""
@@ -183,6 +210,8 @@ def _name(
         detail += "-" + hashlib.blake2b(text, digest_size=8).hexdigest()
     elif condition.kind == "handpicked":
         detail = f"-{pick}"
+    # One frame a second is what all clips had before there was a choice: those stay good.
+    detail += "" if clock == "second" else f"-{clock}"
     return f"{source_id}-{condition.name}{detail}-v{VERSION}.mp4"
 
 
@@ -195,6 +224,17 @@ def _plan(requests: Sequence[Request], video: NumberedFrames, span: Span | None)
         else [first + index for index in condition_indices(condition, n_frames, key)]
         for condition, key, pick in requests
     ]
+
+
+def _times(
+    condition: Condition, indices: Sequence[int], video: NumberedFrames, span: Span | None
+) -> list[float]:
+    """Return when a clip shows its frames, from the first frame of the video or of the span."""
+    seconds = sorted(video.seconds)
+    if condition.kind == "handpicked":
+        span = None  # a frame of the whole video
+    first = seconds[0 if span is None else _part(video, span)[0]]
+    return condition_times(indices, [each - first for each in seconds])
 
 
 def _part(video: NumberedFrames, span: Span) -> tuple[int, int]:

@@ -19,7 +19,7 @@ from typing import Any, Protocol
 from video_reasoning.preprocessing.children import Children, Reply, deaf
 from video_reasoning.preprocessing.files import atomic_path
 
-_INSTALL = "pip install 'lmms-eval-video-reasoning[cluster]'"
+_DISTRIBUTIONS = {"distributed": "'dask[distributed]'", "ray": "ray"}
 # A folder of another machine may show a new file late: its list of names is kept for a while.
 _SEEN_TRIES = 4
 _CHILDREN = Children()  # of a cluster's worker; they end with it
@@ -99,8 +99,10 @@ def _witness(folder: Path) -> Iterator[Path]:
 
 def _imported(package: str) -> Any:
     if importlib.util.find_spec(package) is None:
-        hint = _INSTALL if package == "distributed" else f"{_INSTALL} ray"
-        raise EngineError(f"This engine needs {package}, which is not installed: {hint}")
+        raise EngineError(
+            f"This engine needs {package}, which is not installed: "
+            f"pip install {_DISTRIBUTIONS[package]}"
+        )
     return importlib.import_module(package)
 
 

@@ -7,7 +7,8 @@ frames in order, shuffled, a single one, or nothing. Nothing here knows a benchm
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections import Counter
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal, cast, get_args
 
@@ -118,3 +119,31 @@ def condition_indices(
             f"{n_frames - 1}."
         )
     return [pick]
+
+
+def condition_times(indices: Sequence[int], seconds: Sequence[float]) -> list[float]:
+    """Return when the frames of a condition are shown, on the clock of the video.
+
+    Ordered frames keep their own times, and shuffled ones get those of the ordered. A frame that
+    is shown several times divides its own time among them. The last frame lasts as long as the
+    mean of the others, so that the mean rate is that of the times.
+
+    Args:
+        indices: The frames, in the order shown; a single one has to be given twice.
+        seconds: The time of each frame of the video, ascending.
+
+    Returns:
+        The time of each frame shown, and the end: one more than the indices, ascending.
+
+    Raises:
+        ValueError: There are fewer than two indices.
+    """
+    if len(indices) < 2:
+        raise ValueError(f"A clip has at least two frames, not {len(indices)}.")
+    lasting = (seconds[-1] - seconds[0]) / (len(seconds) - 1) if len(seconds) > 1 else 1.0
+    ends = [*seconds[1:], seconds[-1] + lasting]
+    times: list[float] = []
+    for index, copies in sorted(Counter(indices).items()):
+        step = (ends[index] - seconds[index]) / copies
+        times += [seconds[index] + copy * step for copy in range(copies)]
+    return [*times, times[-1] + (times[-1] - times[0]) / (len(times) - 1)]

@@ -23,8 +23,14 @@ from video_reasoning.preprocessing.pictures import Converter, black_frame
 from video_reasoning.preprocessing.sound import Sound, join
 from video_reasoning.preprocessing.video import VideoError, open_video, probe
 
-VERSION = 2
+VERSION = 3
 """Part of every name that `joined_name` gives; another number makes all clips again."""
+
+_CLOCK = 90_000
+"""Ticks a second if some frames are shown longer than others; else a frame is one tick."""
+
+_LONGEST = 3600
+"""Seconds for which a frame may be shown; MP4 counts the ticks of a frame in 32 bits."""
 
 
 @dataclass(frozen=True)
@@ -37,7 +43,7 @@ class JoinInfo:
         black: First and last + 1 of the black frames; equal if there are none.
         width: Width in pixels.
         height: Height in pixels.
-        fps: Frames per second, constant.
+        fps: Frames per second, constant unless a part's are shown for different times.
         has_audio: Whether the sound was kept.
         notes: What had to be changed in a part, and what was left out, in words.
     """
@@ -75,8 +81,9 @@ def join_parts(
     """Join the three parts of a video into one clip.
 
     Every frame of every part is there once, at the rate of the middle part (of the first, if
-    the middle is a number): H.264, `yuv420p`, a key frame at least once a second and at both
-    cuts, so that nothing of one part shows in another. Black is Y = 16 in every pixel.
+    the middle is a number), but with its own times in a part of a variable rate: H.264,
+    `yuv420p`, a key frame at least once a second and at both cuts, so that nothing of one part
+    shows in another. Black is Y = 16 in every pixel.
 
     Args:
         before: The first part, V_pre.
@@ -179,51 +186,70 @@ def _join(parts: Sequence[Path | int], base: Path, target: Path, hidden: int | N
     shape = probe(base)
     size = (shape.width + shape.width % 2, shape.height + shape.height % 2)
     rate = shape.fps
+    files = {part for part in parts if not isinstance(part, int)}
+    infos = {part: shape if part == base else probe(part) for part in files}
+    steps = {part: _steps(part, infos[part].fps) for part in files}
+    ticks_a_second = Fraction(_CLOCK) if any(steps.values()) else rate
+
+    def length(number: int) -> int:
+        """Return the ticks of a part's frame if all are equally long."""
+        first, end = (round(edge * ticks_a_second / rate) for edge in (number, number + 1))
+        return end - first
+
     counts: list[int] = []
+    lengths: list[int] = []
     notes: list[str] = []
     sounds: list[Sound | None] = []
     with ExitStack() as stack:
-        encoder = stack.enter_context(PartEncoder(*size, rate, like=_first_frame(base)))
+        encoder = stack.enter_context(
+            PartEncoder(*size, rate, 1 / ticks_a_second, like=_first_frame(base))
+        )
         for number, part in enumerate(parts):
             if isinstance(part, int):
-                encoder.add_still(black_frame(*size), [1] * part)
+                shown = [length(number) for number in range(part)]
+                encoder.add_still(black_frame(*size), shown)
                 counts.append(part)
+                lengths.append(sum(shown))
                 continue
             black = number == hidden
             if not black:
                 encoder.begin()
-            info = shape if part == base else probe(part)
+            info = infos[part]
             # A part of the common size is only made even, never scaled.
             same = (info.width, info.height) == (shape.width, shape.height)
             convert: Converter | None = None
-            count = 0
+            shown = []
             with open_video(part) as (container, stream):
                 begin = _begin(stream)
                 for frame in container.decode(stream):
+                    shown.append(steps[part].get(frame.pts) or length(len(shown)))
                     if not black:
                         if convert is None:
                             convert = Converter(frame, None if same else size)
                             notes += [f"{part.name}: {change}" for change in convert.changes]
                         picture = convert(frame)
                         with _encoded_like(base):
-                            encoder.add(picture)
-                    count += 1
-            if count == 0:
+                            encoder.add(picture, shown[-1])
+            if not shown:
                 raise VideoError(f"{part} contains no frame that can be decoded.")
             if black:
-                encoder.add_still(black_frame(*size), [1] * count)
+                encoder.add_still(black_frame(*size), shown)
+            elif steps[part]:
+                notes.append(f"{part.name}: its frames keep their times, of a variable rate")
             elif info.fps != rate:
                 notes.append(
                     f"{part.name}: {_text(info.fps)} played at {_text(rate)} frames a second"
                 )
-            counts.append(count)
+            notes += [f"{part.name}: {note}" for note in info.notes]
+            counts.append(len(shown))
+            lengths.append(sum(shown))
             if hidden is None:
                 sound = Sound.read(part, begin) if info.has_audio else None
                 sounds.append(sound)
                 if sound is not None:
                     stack.callback(sound.close)
         encoded = encoder.finish()
-        track = _joined_sound(sounds, counts, rate) if hidden is None else None
+        track = _joined_sound(sounds, lengths, ticks_a_second) if hidden is None else None
         if track is None and any(sound is not None for sound in sounds):
             notes.append("sound left out: not all parts have it in the same coding")
         with atomic_path(target) as temporary:
@@ -266,10 +292,37 @@ def _begin(stream: Any) -> Fraction:
 
 
 def _joined_sound(
-    sounds: Sequence[Sound | None], counts: Sequence[int], rate: Fraction
+    sounds: Sequence[Sound | None], lengths: Sequence[int], ticks_a_second: Fraction
 ) -> Sound | None:
-    begins = [sum(counts[:number]) / rate for number in range(len(counts))]
+    begins = [sum(lengths[:number]) / ticks_a_second for number in range(len(lengths))]
     return join(sounds, begins)
+
+
+def _steps(path: Path, rate: Fraction) -> dict[int, int]:
+    """Return for how many ticks each frame is shown, by its time; nothing if all are the same.
+
+    Only packets are read. The rate is the file's mean.
+
+    A frame that was dropped once is not a variable rate: times are then off by a frame.
+
+    Raises:
+        VideoError: The file cannot be read, or shows a frame for more than an hour.
+    """
+    with open_video(path) as (container, stream):
+        unit = Fraction(stream.time_base)
+        times = sorted({packet.pts for packet in container.demux(stream) if packet.pts is not None})
+    if all(abs((time - times[0]) * unit * rate - place) <= 1.5 for place, time in enumerate(times)):
+        return {}
+    ticks = [round((time - times[0]) * unit * _CLOCK) for time in times]
+    steps = {
+        time: max(1, end - begin)
+        for time, (begin, end) in zip(times, itertools.pairwise(ticks), strict=False)
+    }
+    if max(steps.values()) > _LONGEST * _CLOCK:
+        raise VideoError(
+            f"{path} shows one frame for more than {_LONGEST // 60} minutes, which no clip can."
+        )
+    return steps
 
 
 def _text(rate: Fraction) -> str:

@@ -1,4 +1,4 @@
-"""Clips of single frames, encoded without loss: H.264, one frame a second, all key frames.
+"""Clips of single frames, encoded without loss: H.264, all key frames.
 
 Any reader and any sampler gets these frames bit for bit as it would read them from the source.
 
@@ -27,6 +27,9 @@ from video_reasoning.preprocessing.pictures import Converter, black_frame
 # No library version, no time and no bit rate of the template in the file: the same bytes for
 # the same frames.
 _MUXER_OPTIONS = {"fflags": "+bitexact", "write_btrt": "0"}
+
+_TICKS = 90_000
+# Units of time in a second: the usual rates, 30000/1001 too, are whole numbers of them.
 
 # More are of use only if decoding takes no time.
 _ENCODERS = min(
@@ -79,20 +82,34 @@ class Bank:
         for place, encoder in enumerate(self._encoders):
             self._packets[place::_ENCODERS] = encoder.finish()
 
-    def write(self, numbers: Sequence[int], path: Path) -> None:
-        """Write a clip of these frames of the bank, in this order."""
+    def write(
+        self, numbers: Sequence[int], path: Path, times: Sequence[float] | None = None
+    ) -> None:
+        """Write a clip of some frames of the bank.
+
+        Args:
+            numbers: The frames, in the order shown.
+            path: The file to write.
+            times: When each frame is shown and, last, when the clip ends, in seconds, ascending;
+                one frame a second if it is None.
+
+        Raises:
+            OSError: The file cannot be written, e.g. because the disk is full.
+        """
+        unit = Fraction(1, 1 if times is None else _TICKS)
+        ticks = _ascending(range(len(numbers) + 1) if times is None else times, unit)
         # Written in memory first: a full disk is then an error of Python's own, at one place.
         file = io.BytesIO()
         with av.open(file, "w", format="mp4", options=_MUXER_OPTIONS) as container:
             template = self._encoders[0].stream
             stream: Any = container.add_stream_from_template(template, opaque=True)
-            stream.time_base = Fraction(1)
+            stream.time_base = unit
             for position, number in enumerate(numbers):
                 packet = av.Packet(_renumbered(self._packets[number], position))
                 packet.stream = stream
-                packet.pts = packet.dts = position
-                packet.duration = 1
-                packet.time_base = Fraction(1)
+                packet.pts = packet.dts = ticks[position]
+                packet.duration = ticks[position + 1] - ticks[position]
+                packet.time_base = unit
                 packet.is_keyframe = True
                 container.mux(packet)
         path.write_bytes(file.getbuffer())
@@ -158,6 +175,14 @@ class _Encoder:
         # Left to the garbage collector, libav's memory could be freed in the wrong order.
         with contextlib.suppress(av.error.FFmpegError, OSError, ValueError):
             self._container.close()
+
+
+def _ascending(seconds: Sequence[float], unit: Fraction) -> list[int]:
+    """Return times in units, each later than the one before, as a container asks for."""
+    ticks: list[int] = []
+    for each in seconds:
+        ticks.append(max(round(each / unit), ticks[-1] + 1 if ticks else 0))
+    return ticks
 
 
 def _renumbered(packet: bytes, position: int) -> bytes:

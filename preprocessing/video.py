@@ -26,6 +26,13 @@ MOST_RATE = 1000
 _DAMAGED = "its data is damaged or cut off, or it is not a video"
 _FALLBACK_RATE = Fraction(25)
 
+# These never have three zero bytes in a row, unless start codes, padded with zeros, part them.
+_WITHOUT_ZEROS = ("h264", "hevc")
+_HOLE = bytes(64)
+_BEHIND = 2  # packets that the demuxer has finished before it sees that its counters jump
+
+_HDR = {16: "PQ", 18: "HLG"}
+
 # Only formats that contain their own pictures: playlists (hls, concat, dash) would read other files
 # and a plain text would be drawn as a picture (tty).
 _FORMATS = (
@@ -55,6 +62,8 @@ class VideoInfo:
         rotation: Degrees by which a player turns the picture counterclockwise: 0, 90, 180, 270
             or, for the rare others, any number in 0..359.
         has_audio: Whether the file has an audio stream.
+        notes: What others may see differently, in words: HDR, pixels that are not square, other
+            video streams and, from `verify`, times that begin again.
     """
 
     width: int
@@ -66,6 +75,7 @@ class VideoInfo:
     pixel_format: str
     rotation: int
     has_audio: bool
+    notes: tuple[str, ...] = ()
 
 
 @contextmanager
@@ -94,13 +104,17 @@ def open_video(path: Path) -> Iterator[tuple[Any, Any]]:
             metadata_errors="ignore",
         )
         stack.callback(container.close)
-        # A cover picture of a sound file is a video stream of one frame that no player plays.
-        streams = [stream for stream in container.streams.video if not _is_cover(stream, container)]
+        streams = _streams(container)
         if not streams and not container.streams.audio:
             raise VideoError(f"{path} cannot be decoded: {_DAMAGED}.")
         if not streams:
             raise VideoError(f"{path} has no video stream.")
         stream = streams[0]
+        if len(streams) > 1 and container.streams.best("video") not in (stream, None):
+            raise VideoError(
+                f"{path} has {len(streams)} video streams, and readers differ in which they show; "
+                "write a copy with one of them."
+            )
         # A stream of a codec that this build cannot decode has no codec context.
         if stream.codec_context is None or not stream.codec_context.name:
             raise VideoError(f"{path} contains video in a codec that cannot be decoded.")
@@ -152,13 +166,20 @@ def decode_strictly(path: Path, container: Any, stream: Any) -> Iterator[Any]:
         VideoError: Data is missing, or there is no frame.
     """
     frames = packets = 0
+    doubtful = 0  # the packet at which data seems to be missing
+    last: Any = None
     for packet in container.demux(stream):
         if packet.size:
             packets += 1
-            if packet.is_corrupt:
-                raise VideoError(
-                    f"{path} is truncated or damaged: data is missing after {frames} frames."
-                )
+            if doubtful and last is not None and _begins_again(container, last, packet):
+                doubtful = 0
+            last = packet
+            doubtful = doubtful or (packets if packet.is_corrupt else 0)
+        late = container.format.name != "mpegts" or packets - doubtful >= _BEHIND or not packet.size
+        if (doubtful and late) or _has_hole(packet, stream):
+            raise VideoError(
+                f"{path} is truncated or damaged: data is missing after {frames} frames."
+            )
         for frame in packet.decode():
             frames += 1
             yield frame
@@ -166,10 +187,12 @@ def decode_strictly(path: Path, container: Any, stream: Any) -> Iterator[Any]:
         raise VideoError(f"{path} does not contain a frame that can be decoded.")
     if container.format.name.startswith("matroska"):
         missing = _missing_bytes(path)
-        if missing:
+        if missing > 0:
             raise VideoError(
                 f"{path} is truncated: its header promises {missing:,} bytes more than it has."
             )
+        if missing < 0:
+            raise VideoError(f"{path} is damaged: there is no data at byte {-missing:,}.")
     # Only this family of formats lists every packet in its header. An edit list may hide some of
     # them on purpose, as in a video that was trimmed on a telephone: then all must be counted.
     if container.format.name.startswith("mov") and packets < stream.frames:
@@ -179,6 +202,25 @@ def decode_strictly(path: Path, container: Any, stream: Any) -> Iterator[Any]:
                 f"{path} is truncated: its header promises {stream.frames} frames, but it "
                 f"contains {packets}."
             )
+
+
+def _begins_again(container: Any, last: Any, packet: Any) -> bool:
+    """Tell whether a recording ends and another begins, as in MPEG-TS files put end to end.
+
+    The counters in the packets then jump as they do if data is lost.
+    """
+    if container.format.name != "mpegts" or None in (last.dts, packet.dts):
+        return False
+    return bool(packet.is_keyframe and packet.dts <= last.dts)
+
+
+def _has_hole(packet: Any, stream: Any) -> bool:
+    """Tell whether a part of a frame was overwritten with zeros, as by a download that failed."""
+    context = stream.codec_context
+    # With sizes in place of start codes, the setup begins with its version, 1.
+    if context.name not in _WITHOUT_ZEROS or bytes(context.extradata or b"")[:1] != b"\x01":
+        return False
+    return _HOLE in bytes(packet)
 
 
 def _count_stored(path: Path, index: int) -> int:
@@ -200,19 +242,45 @@ def _missing_bytes(path: Path) -> int:
     """Return how many bytes a Matroska or WebM file lacks of what its header promises.
 
     The file is two elements: a header, and a segment with everything else, whose size is written
-    when the file is finished (all ones in a stream, whose end nobody knew).
+    when the file is finished (all ones in a stream, whose end nobody knew). The segment is made of
+    clusters, and these of blocks, each with its size before it.
+
+    Returns:
+        The number of bytes; or, negative, the place at which there is no element, as in a hole
+        of zeros.
     """
     with path.open("rb") as file:
-        head = file.read(4096)
-    try:
-        size, begin, _ = _number(head, 4)  # behind the header's own id, 1A 45 DF A3
-        begin += size
-        if head[begin : begin + 4] != b"\x18\x53\x80\x67":
+
+        def element(place: int) -> tuple[bytes, int, int, bool]:
+            """Return an element's name, where its content begins and ends, and if that is known."""
+            file.seek(place)
+            head = file.read(12)
+            length = 9 - head[0].bit_length()
+            size, begin, known = _number(head, length)
+            return head[:length], place + begin, place + begin + size, known
+
+        def gap(place: int, end: int) -> int:
+            """Return the first place between two at which there is no element, or 0."""
+            while place < end:
+                name, begin, after, known = element(place)
+                if len(name) > 4 or after > end:
+                    return place
+                if not known:
+                    return 0
+                if name == b"\x1f\x43\xb6\x75" and (inside := gap(begin, after)):
+                    return inside
+                place = after
             return 0
-        size, begin, known = _number(head, begin + 4)
-    except IndexError:
-        return 0
-    return max(0, begin + size - path.stat().st_size) if known else 0
+
+        try:
+            _, _, place, _ = element(0)
+            name, begin, end, known = element(place)
+            if name != b"\x18\x53\x80\x67" or not known:
+                return 0
+            lacking = end - path.stat().st_size
+            return lacking if lacking > 0 else -gap(begin, end)
+        except IndexError:
+            return 0
 
 
 def _number(data: bytes, place: int) -> tuple[int, int, bool]:
@@ -259,11 +327,20 @@ def verify(path: Path) -> VideoInfo:
         VideoError: The file cannot be used, or data is missing or damaged anywhere in it.
     """
     first, frames = None, 0
+    previous, again = None, False
     with open_video(path) as (container, stream):
         for frame in decode_strictly(path, container, stream):
             first = first or frame
             frames += 1
-        return replace(_info(container, stream, first), frames=frames)
+            time = frame.time
+            again = again or (previous is not None and time is not None and time < previous)
+            previous = time
+        info = replace(_info(container, stream, first), frames=frames)
+    if not again:
+        return info
+    # The end's time less the beginning's is then not the length.
+    length = float(frames / info.fps)
+    return replace(info, duration=length, notes=(*info.notes, "times that begin again"))
 
 
 def check(path: Path) -> str:
@@ -329,6 +406,23 @@ def _is_cover(stream: Any, container: Any) -> bool:
     return bool(attached is not None and disposition & attached and container.streams.audio)
 
 
+def _streams(container: Any) -> list[Any]:
+    # A cover picture of a sound file is a video stream of one frame that no player plays.
+    return [stream for stream in container.streams.video if not _is_cover(stream, container)]
+
+
+def _notes(container: Any, stream: Any) -> tuple[str, ...]:
+    """Say what others may see differently: the same words for all videos that have it."""
+    notes = []
+    if curve := _HDR.get(stream.codec_context.color_trc):
+        notes.append(f"HDR ({curve}) that is not tone-mapped")
+    if (shape := stream.sample_aspect_ratio) and shape != 1:
+        notes.append(f"pixels of {shape.numerator}:{shape.denominator} shown as squares")
+    if (count := len(_streams(container))) > 1:
+        notes.append(f"{count} video streams, of which the first is shown")
+    return tuple(notes)
+
+
 def _info(container: Any, stream: Any, frame: Any) -> VideoInfo:
     rate = stream.average_rate or stream.guessed_rate or _FALLBACK_RATE
     # DV in AVI has the clock's ticks there.
@@ -355,6 +449,7 @@ def _info(container: Any, stream: Any, frame: Any) -> VideoInfo:
         pixel_format=frame.format.name,
         rotation=rotation,
         has_audio=bool(container.streams.audio),
+        notes=_notes(container, stream),
     )
 
 

@@ -8,7 +8,6 @@ target, scoring and metrics stay the task's own. The folder can be handed to any
 
 from __future__ import annotations
 
-import difflib
 import inspect
 import re
 from collections.abc import Iterable, Mapping, Sequence
@@ -24,6 +23,7 @@ from video_reasoning.tasks.audit.files import write_text
 from video_reasoning.tasks.audit.harness import load_config, settings_of_group, task_manager
 from video_reasoning.tasks.audit.plan import FILE, AuditedTask, Plan, write_plan
 from video_reasoning.tasks.audit.variants import AuditError, Variant
+from video_reasoning.tasks.errors import did_you_mean
 
 __all__ = ["derive", "find_tasks"]
 
@@ -74,8 +74,7 @@ def find_tasks(
     for name in names:
         matches = manager.match_tasks([name])
         if not matches:
-            close = difflib.get_close_matches(name, manager.all_tasks, n=3)
-            hint = f"; did you mean {', '.join(close)}?" if close else "."
+            hint = did_you_mean(name, manager.all_tasks)
             folders = ", ".join(map(str, include_path)) or "an --include_path (none is given)"
             raise AuditError(f"There is no task '{name}' in the harness, ours, or {folders}{hint}")
         for match in matches:

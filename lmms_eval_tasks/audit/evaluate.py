@@ -29,6 +29,7 @@ from video_reasoning.tasks.audit.result import Audit, AuditedQuestion, AuditResu
 from video_reasoning.tasks.audit.scores import ALONE, COUNTED, EQUALS, TOPS
 from video_reasoning.tasks.audit.variants import KINDS, AuditError, Variant, reference_of
 from video_reasoning.tasks.audit.verdict import corrected, margins, verdict
+from video_reasoning.tasks.results.items import frames_seen
 from video_reasoning.tasks.results.logs import (
     LogError,
     OddLines,
@@ -37,6 +38,7 @@ from video_reasoning.tasks.results.logs import (
     find_runs,
     read_samples,
 )
+from video_reasoning.tasks.sight import Sight
 
 __all__ = ["evaluate", "evaluate_questions"]
 
@@ -71,7 +73,7 @@ def evaluate(
     fitting = [run for run in runs if not _differences(plan, run)]
     if not fitting:
         other = (
-            f"; the newest one, of {runs[-1].date}, is of another plan: "
+            f"; the newest one, of {runs[-1].begun}, is of another plan: "
             f"{', '.join(_differences(plan, runs[-1]))}"
             if runs
             else ""
@@ -87,7 +89,9 @@ def evaluate(
         if task.group and not results[-1].refused:
             groups.setdefault(task.group, []).append(results[-1])
     results = [
-        replace(result, luck=[each.sentence for each in evidence([(plan, result)])])
+        replace(
+            result, luck=[each.sentence for each in evidence([(plan, result)]) if any(each.asked)]
+        )
         if not result.refused
         else result
         for result in results
@@ -110,7 +114,7 @@ def evaluate(
         ),
         results=[*together, *results, *refused],
         model_args=run.model_args,
-        date=run.date,
+        date=run.begun,
         frames=plan.frames,
         seed=plan.seed,
         limit=plan.limit,
@@ -318,6 +322,7 @@ def _questions(logs: Mapping[str, _Log], metric: _Metric) -> list[AuditedQuestio
             if note.shape and Path(note.video).is_absolute():
                 question.source = question.source or note.video
             question.options = question.options or note.options
+            question.sights[name] = Sight(note.frames_shown, note.frames_seen, note.frames_in_order)
             if sample.status == "unparsed":
                 question.unparsed.add(name)
             value, _ = answer.scores.get(metric.name, (None, ""))
@@ -550,6 +555,10 @@ def evaluate_questions(
         unparsed=_counted(conditions, (q.unparsed for q in questions)),
         unscored=_counted(conditions, (_unscored(question) for question in questions)),
         shapes=dict(Counter(question.shape for question in questions if question.shape)),
+        seen={
+            name: frames_seen(q.sights[name] for q in questions if name in q.sights)
+            for name in conditions
+        },
         accuracies={name: numbers.accuracy(name) for name in conditions},
         ratios=numbers.ratios(by_kind),
         paired={

@@ -9,6 +9,7 @@ from typing import Any
 from pydantic import ValidationError
 
 from video_reasoning.preprocessing.files import atomic_path
+from video_reasoning.tasks.errors import cause
 
 
 def write_text(path: Path, text: str) -> None:
@@ -26,7 +27,7 @@ def write_json(path: Path, content: Any) -> None:
 def reason(error: Exception) -> str:
     """Describe what is wrong with a file, on one line."""
     if not isinstance(error, ValidationError):
-        return str(error)
+        return cause(error)
     first = error.errors(include_url=False, include_input=False)[0]
     place = ".".join(map(str, first["loc"]))
     return f"{place}: {first['msg']}" if place else str(first["msg"])

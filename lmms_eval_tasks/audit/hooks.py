@@ -22,6 +22,7 @@ from typing import Any
 from loguru import logger
 
 from video_reasoning.preprocessing.sampling import uniform_indices
+from video_reasoning.tasks import sight
 from video_reasoning.tasks.audit.harness import load_config
 from video_reasoning.tasks.audit.network import NetworkBlockedError, blocked_network, sends
 from video_reasoning.tasks.audit.notes import (
@@ -49,7 +50,7 @@ from video_reasoning.tasks.audit.visuals import (
     placeholder_for,
     visuals_of,
 )
-from video_reasoning.tasks.media import WHOLE, in_form
+from video_reasoning.tasks.media import WHOLE, clock_for, in_form
 
 __all__ = ["Hooks"]
 
@@ -100,15 +101,16 @@ class Hooks:
         """Return the task's visuals under the variant's condition."""
         given: Any = None
         try:
-            given = self._given(document, lmms_eval_specific_kwargs)
+            with sight.silent():
+                given = self._given(document, lmms_eval_specific_kwargs)
             if self._variant.condition is None:
                 self._note(document, given)
                 return given if isinstance(given, list) else [given]
-            shown = self._shower.show(given, *self._draw(document))
+            shown = self._shower(lmms_eval_specific_kwargs).show(given, *self._draw(document))
             visuals = in_form(shown.visuals, lmms_eval_specific_kwargs, self._variant.condition)
         except (Exception, SystemExit) as error:
             return self._not_shown(document, error, given)
-        self._remember(document, shown.shape, shown.source)
+        self._remember(document, shown.shape, shown.source, shown.visuals)
         return visuals
 
     def doc_to_messages(
@@ -117,14 +119,16 @@ class Hooks:
         """Return the task's chat messages, with their video parts under the variant's condition."""
         messages: Any = None
         try:
-            messages = self._messages(document, lmms_eval_specific_kwargs)
+            with sight.silent():
+                messages = self._messages(document, lmms_eval_specific_kwargs)
             if self._variant.condition is None:
                 self._note(document, visuals_of(messages))
                 return messages
-            replaced, shown = self._shower.replace(messages, *self._draw(document))
+            shower = self._shower(lmms_eval_specific_kwargs)
+            replaced, shown = shower.replace(messages, *self._draw(document))
         except (Exception, SystemExit) as error:
             return _with_placeholder(messages, self._not_shown(document, error, None))
-        self._remember(document, shown.shape, shown.source)
+        self._remember(document, shown.shape, shown.source, shown.visuals)
         return replaced
 
     def doc_to_text(
@@ -152,8 +156,9 @@ class Hooks:
     def _n_images(self, document: Mapping[str, Any], specific: Any, marks: int) -> int:
         """How many pictures are shown of a task whose text marks several."""
         try:
-            given = self._given(document, specific)
-            shown = self._shower.show(given, *self._draw(document))
+            with sight.silent():
+                given = self._given(document, specific)
+            shown = self._shower(specific).show(given, *self._draw(document))
         except KeyError:
             # The prompt is written from a document without its pictures, so that a task that
             # keeps them there cannot show them yet.
@@ -202,6 +207,12 @@ class Hooks:
         """Return what the task's own function returns, and under ``audit`` what the audit needs."""
         name, place = item_id(document), (self._name, document_key(document))
         shown, problem = _shown.get(place), _failed.get(place, "")
+        saw = sight.Sight() if problem else sight.sight_of(self._name, self._asked(document))
+        frames = {
+            "frames_shown": saw.shown,
+            "frames_seen": saw.seen,
+            "frames_in_order": saw.ordered,
+        }
         note = Note(
             id=name,
             video=_video(document, shown[1] if shown else ""),
@@ -210,6 +221,7 @@ class Hooks:
             # Scored as the task scores it, but marked: what was shown was a placeholder.
             problem=problem,
             unseen=not shown and not problem,  # answered from a cache, or by another process
+            **frames,
         )
         try:
             # A copy: some tasks write into the document, which is scored once for each repeat.
@@ -229,7 +241,9 @@ class Hooks:
             scores={metric: (score.value, score.rule) for metric, score in scores.items()},
             options=len(options.texts) if options else 0,
         )
-        return {**returned, AUDIT: note.as_logged()}
+        # A task that counts them itself knows only the video that its frames were taken from.
+        counted = {name: value for name, value in frames.items() if name in returned}
+        return {**returned, **counted, AUDIT: note.as_logged()}
 
     def aggregation(self, number: int) -> Callable[..., Any]:
         """Return the task's aggregation of a metric, as one that no answers can break."""
@@ -267,14 +281,14 @@ class Hooks:
             return self.aggregation(int(number))
         raise AttributeError(name)
 
-    @property
-    def _shower(self) -> Shower:
+    def _shower(self, specific: Any) -> Shower:
         if self._variant.condition is None:
             raise ValueError(f"{self._variant.name} has no condition")
         # Documents with the options in another order have other draws.
         variants = [self._variant] if self._variant.order else self._plan.variants
         together = tuple(v.condition for v in variants if v.condition is not None)
-        return Shower(self._variant.condition, together, self._plan.clips)
+        clock = clock_for(specific, together)
+        return Shower(self._variant.condition, together, self._plan.clips, clock)
 
     def _draw(self, document: Mapping[str, Any]) -> tuple[str, int | None]:
         """Return what a document's draws depend on, and its handpicked frame."""
@@ -321,12 +335,23 @@ class Hooks:
 
     def _note(self, document: Mapping[str, Any], given: Any) -> None:
         """Remember what the task itself shows."""
+        visuals = given if isinstance(given, list) else [given]
         try:
-            self._remember(document, *described(given))
+            self._remember(document, *described(given), visuals)
         except NotShownError:
-            self._remember(document)
+            self._remember(document, visuals=visuals)
 
-    def _remember(self, document: Mapping[str, Any], shape: str = "", source: str = "") -> None:
+    def _remember(
+        self,
+        document: Mapping[str, Any],
+        shape: str = "",
+        source: str = "",
+        visuals: Sequence[Any] = (),
+    ) -> None:
+        condition, kinds = self._variant.condition, [kind_of(visual) for visual in visuals]
+        known = condition and (not condition.m or kinds == ["video"])
+        frames = condition.m if condition and known else None
+        sight.note(self._name, self._asked(document), frames, visuals)
         place = self._name, document_key(document)
         if len(_shown) < _MOST_REMEMBERED:
             _shown[place] = shape, source
@@ -343,12 +368,17 @@ class Hooks:
                 add_problem(self._folder, self._name, place[1], reason)
         _failed[place] = reason
         _shown.pop(place, None)
+        sight.note(self._name, self._asked(document), None, ())
         if self._variant.base_kind == "blind":
             return []
         try:
             return placeholder_for(given)
         except Exception:
             return placeholder_for(None)
+
+    def _asked(self, document: Mapping[str, Any]) -> dict[str, str]:
+        """Return what names a document where the frames that reach the model are counted."""
+        return {"id": document_key(document), "condition": self._variant.name}
 
     def _own_folder(self, arguments: Any) -> Any:
         folder = getattr(arguments, "output_path", None)

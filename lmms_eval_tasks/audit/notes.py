@@ -38,6 +38,9 @@ class Note:
         options: How many options it has; 0 if they were not found.
         problem: Why it could not be shown or scored, or "".
         unseen: Whether the process that scored it did not show it, so that it came from a cache.
+        frames_shown: Different frames that were shown; None if that is not known.
+        frames_seen: Different frames that reached the model; None if that is not known.
+        frames_in_order: Whether they came in order; None if that was not checked.
         scores: Metric -> the score as the metric counts, and how it was read; None if the harness
             scores the task itself.
     """
@@ -49,6 +52,9 @@ class Note:
     options: int = 0
     problem: str = ""
     unseen: bool = False
+    frames_shown: int | None = None
+    frames_seen: int | None = None
+    frames_in_order: bool | None = None
     scores: Mapping[str, tuple[float | None, str]] | None = None
 
     def as_logged(self) -> dict[str, Any]:

@@ -107,6 +107,10 @@ def _numbers(found: Estimate) -> tuple[str, str]:
 
 def _notes(result: AuditResult) -> list[str]:
     notes = list(result.notes)
+    seen = {name: found.text for name, found in result.seen.items() if found.known}
+    if seen:
+        listed = "; ".join(f"{name} {text}" for name, text in seen.items())
+        notes.append(f"Different frames that the model saw, per question: {listed}.")
     if any(result.unparsed.values()):
         listed = ", ".join(f"{name} {count:,}" for name, count in result.unparsed.items() if count)
         notes.append(f"Unparsed responses, counted as wrong: {listed}.")

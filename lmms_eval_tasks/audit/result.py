@@ -23,6 +23,8 @@ from pydantic import (
 from video_reasoning.metrics.intervals import Estimate
 from video_reasoning.tasks.audit.files import reason, write_json, write_text
 from video_reasoning.tasks.audit.variants import AuditError
+from video_reasoning.tasks.results.items import Seen
+from video_reasoning.tasks.sight import Sight
 
 __all__ = [
     "QUESTIONS",
@@ -99,6 +101,7 @@ class AuditedQuestion:
         responses: Condition -> what the model said.
         problems: Condition -> why it could not be shown or scored.
         unparsed: Conditions under which the response names no option, for tasks that say so.
+        sights: Condition -> what reached the model.
     """
 
     row: int
@@ -114,6 +117,7 @@ class AuditedQuestion:
     responses: dict[str, str] = field(default_factory=dict)
     problems: Annotated[dict[str, str], Field(exclude=True)] = field(default_factory=dict)
     unparsed: Annotated[set[str], Field(exclude=True)] = field(default_factory=set)
+    sights: Annotated[dict[str, Sight], Field(exclude=True)] = field(default_factory=dict)
 
     @property
     def own_id(self) -> str:
@@ -145,6 +149,7 @@ class AuditResult:
         unparsed: Condition -> responses that name no option, for tasks that say so.
         unscored: Condition -> questions that the task did not score.
         shapes: What the task shows -> for how many questions.
+        seen: Condition -> what reached the model.
         own: Condition -> the task's own aggregated number.
         accuracies: Condition -> accuracy, 0..1, over the shared questions.
         ratios: ``kappa_random1``, ``kappa_last1``, ``kappa_handpicked1``, ``kappa_blind``,
@@ -174,6 +179,7 @@ class AuditResult:
     unparsed: _Counts = field(default_factory=dict)
     unscored: _Counts = field(default_factory=dict)
     shapes: _Counts = field(default_factory=dict)
+    seen: Mapping[str, Seen] = field(default_factory=dict)
     own: Mapping[str, float | None] = field(default_factory=dict)
     accuracies: Mapping[str, _Estimate] = field(default_factory=dict)
     ratios: Mapping[str, _Estimate] = field(default_factory=dict)

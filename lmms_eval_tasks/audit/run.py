@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
 import math
 import os
 import shlex
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Annotated
@@ -21,7 +22,7 @@ from video_reasoning.tasks.audit.plan import FILE, AuditedTask, Plan, read_plan,
 from video_reasoning.tasks.audit.result import AuditResult
 from video_reasoning.tasks.audit.schemas import OptionShape
 from video_reasoning.tasks.audit.variants import AuditError, parse_all, repeated
-from video_reasoning.tasks.errors import StoreError
+from video_reasoning.tasks.errors import StoreError, cause
 from video_reasoning.tasks.store.picks import PicksError, read_installed
 
 __all__ = ["Request", "join_audits", "run_audit"]
@@ -31,6 +32,9 @@ TASKS = "tasks"
 
 RUNS = "runs"
 """Folder of the evaluation's logs in an audit's folder."""
+
+LOG = "harness.log"
+"""File in an audit's folder with what the harness printed."""
 
 _RESERVED = ("tasks", "model", "model_args", "limit", "include_path", "output_path", "offset")
 
@@ -118,13 +122,15 @@ def run_audit(request: Request) -> int:
         return 0
     from video_reasoning.tasks import launcher
 
-    code = launcher.main(arguments)
+    log = folder / LOG
+    with _quiet(log):
+        code = launcher.main(arguments)
     if os.environ.get("RANK", "0") != "0":
         return code  # one process of several reports
     if code:
         print(
-            f"video-reasoning: The evaluation failed (exit code {code}); nothing was judged. The "
-            f"generated tasks are in {tasks_folder}.",
+            f"video-reasoning: The evaluation failed (exit code {code}); nothing was judged. What "
+            f"the harness printed is in {log}, the generated tasks are in {tasks_folder}.",
             file=sys.stderr,
         )
         return code
@@ -252,7 +258,7 @@ def _read_picks(path: Path) -> dict[str, int]:
     try:
         lines = path.read_text(encoding="utf-8-sig").split("\n")
     except (OSError, ValueError) as error:
-        raise AuditError(f"The picks {path} cannot be read ({error}).") from error
+        raise AuditError(f"The picks {path} cannot be read ({cause(error)}).") from error
     for number, line in enumerate(lines, start=1):
         if not line.strip():
             continue
@@ -278,7 +284,22 @@ def _arguments(request: Request, plan: Plan, folder: Path) -> list[str]:
     arguments += ["--output_path", str(folder / RUNS), "--log_samples"]
     if request.limit is not None:
         arguments += ["--limit", str(request.limit)]
+    if not any(word.partition("=")[0] == "--verbosity" for word in request.more):
+        arguments += ["--verbosity", "WARNING"]
     return [*arguments, *request.more]
+
+
+@contextlib.contextmanager
+def _quiet(log: Path) -> Iterator[None]:
+    """Let what the harness prints go to a file; its progress and its warnings stay visible."""
+    log.parent.mkdir(parents=True, exist_ok=True)
+    with log.open("a", encoding="utf-8") as stream, contextlib.redirect_stdout(stream):
+        try:
+            yield
+        finally:
+            # The harness's logger writes to the standard output that it found.
+            logger.remove()
+            logger.add(sys.stderr, level="WARNING")
 
 
 def _evaluate(request: Request, plan: Plan, folder: Path) -> None:

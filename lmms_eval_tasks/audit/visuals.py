@@ -17,7 +17,7 @@ from typing import Any, Literal
 from urllib.parse import urlsplit
 from urllib.request import url2pathname
 
-from video_reasoning.preprocessing.clips import Span, clip_for
+from video_reasoning.preprocessing.clips import Clock, Span, clip_for
 from video_reasoning.preprocessing.conditions import Condition, condition_indices
 from video_reasoning.preprocessing.video import VideoError
 from video_reasoning.tasks import media
@@ -60,11 +60,13 @@ class Shower:
         condition: Which frames.
         together: The audit's conditions, made from the same decode.
         clips: Folder of clips.
+        clock: When clips show their frames.
     """
 
     condition: Condition
     together: tuple[Condition, ...]
     clips: Path
+    clock: Clock = "source"
 
     def show(self, given: Any, key: str, pick: int | None = None) -> Shown:
         """Return an item's visuals under the condition.
@@ -152,7 +154,11 @@ class Shower:
             own = key if number == 1 else f"{key}#{number}"
             try:
                 clip = clip_for(
-                    path, condition, own, self.clips, pick=pick, span=span, together=self.together
+                    *(path, condition, own, self.clips),
+                    pick=pick,
+                    span=span,
+                    together=self.together,
+                    clock=self.clock,
                 )
             except (VideoError, ValueError, OSError) as error:
                 raise NotShownError(str(error)) from error

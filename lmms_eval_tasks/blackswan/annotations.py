@@ -22,7 +22,7 @@ from typing import Any, Literal, get_args
 import yaml
 
 from video_reasoning.preprocessing.files import atomic_path
-from video_reasoning.tasks.errors import UserError
+from video_reasoning.tasks.errors import UserError, cause
 from video_reasoning.tasks.release.records import OddRow, json_lines, name_of, text
 from video_reasoning.tasks.store.text_files import loads, read_text, shortened
 
@@ -158,7 +158,7 @@ def read_annotations(path: Path) -> Iterator[tuple[str, object]]:
     try:
         content = read_text(path)
     except (OSError, UnicodeDecodeError) as error:
-        raise BuildError(f"The annotations {path} cannot be read ({error}).") from error
+        raise BuildError(f"The annotations {path} cannot be read ({cause(error)}).") from error
     if path.suffix.lower() == ".jsonl":
         yield from json_lines(content)
         return

@@ -16,7 +16,7 @@ from typing import Any
 
 from video_reasoning.preprocessing.files import atomic_path
 from video_reasoning.tasks.benchmarks import BENCHMARKS
-from video_reasoning.tasks.errors import ReleaseError
+from video_reasoning.tasks.errors import ReleaseError, cause
 from video_reasoning.tasks.release.records import Parsed
 from video_reasoning.tasks.store.text_files import loads, read_text, shortened
 
@@ -111,7 +111,7 @@ def read_captions(path: Path) -> tuple[Captions, list[str]]:
     try:
         content = read_text(path)
     except (OSError, UnicodeDecodeError) as error:
-        raise ReleaseError(f"The captions {path} cannot be read ({error}).") from error
+        raise ReleaseError(f"The captions {path} cannot be read ({cause(error)}).") from error
     captions: Captions = {}
     odd: list[str] = []
     for number, line in enumerate(content.split("\n"), start=1):

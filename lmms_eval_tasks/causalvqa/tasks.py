@@ -46,7 +46,7 @@ def condition(doc: Document, lmms_eval_specific_kwargs: Settings = None) -> Cond
 def doc_to_visual(doc: Document, lmms_eval_specific_kwargs: Settings = None) -> list[Any]:
     """Show the clip as released, for the model's own sampler of frames; or an ablation's frame."""
     shown = condition(doc, lmms_eval_specific_kwargs)
-    clips = media.show(BENCHMARK, doc, shown)
+    clips = media.show(BENCHMARK, doc, shown, settings=lmms_eval_specific_kwargs)
     return media.hand_over(BENCHMARK, doc, clips, lmms_eval_specific_kwargs, shown)
 
 

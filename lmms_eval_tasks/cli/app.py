@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from importlib.metadata import version as installed_version
+from typing import Annotated
 
 import typer
 
@@ -18,53 +20,99 @@ from video_reasoning.tasks.cli.principles import principles
 from video_reasoning.tasks.cli.report import report
 from video_reasoning.tasks.cli.sample import sample
 from video_reasoning.tasks.cli.score import score
+from video_reasoning.tasks.cli.sight import sight
 from video_reasoning.tasks.cli.split import split
 from video_reasoning.tasks.cli.tasks_path import tasks_path
+from video_reasoning.tasks.cli.view import view
 
 app = typer.Typer(
     name="video-reasoning",
-    help="Prepare video reasoning benchmarks for the lmms-eval harness, and read its results.",
     no_args_is_help=True,
     add_completion=False,
     pretty_exceptions_enable=False,
-    rich_markup_mode="rich",
+    rich_markup_mode="markdown",
 )
 
 
-def _add(command: Callable[..., None], example: str) -> None:
-    """Add a command, named after its function."""
-    app.command(epilog=f"Example: {example}")(command)
+DATA, EVALUATION, RESULTS, PEOPLE = (
+    "Data",
+    "Before and during an evaluation",
+    "Results",
+    "People's judgments",
+)
+
+
+def _version(asked: bool) -> None:
+    if asked:
+        print(f"video-reasoning {installed_version('lmms-eval-video-reasoning')}")
+        raise typer.Exit
+
+
+@app.callback(no_args_is_help=True)
+def _program(
+    version: Annotated[
+        bool,
+        typer.Option(
+            "--version", help="Show the version and exit.", is_eager=True, callback=_version
+        ),
+    ] = False,
+) -> None:
+    """Prepare video reasoning benchmarks for the lmms-eval harness, and read its results."""
+
+
+def _add(panel: str, command: Callable[..., None], example: str) -> None:
+    """Add a command, named after its function, to a panel of `--help`."""
+    app.command(epilog=f"Example: {example}", rich_help_panel=panel)(command)
 
 
 # In the order of `--help`.
-_add(prepare, "video-reasoning prepare tvbench --source ~/downloads/TOMATO")
-_add(sample, "video-reasoning sample --out demo")
-_add(check_sample, "video-reasoning check-sample demo/results")
-_add(doctor, "video-reasoning doctor")
-_add(tasks_path, 'lmms-eval --include_path "$(video-reasoning tasks-path)" --tasks list')
-_add(report, "video-reasoning report results --out report.html")
-audit.register(app)
-_add(compare, "video-reasoning compare results/one results/other")
-_add(principles, "video-reasoning principles results")
+_add(DATA, prepare, "video-reasoning prepare tvbench --source ~/downloads/TOMATO")
+_add(DATA, sample, "video-reasoning sample --out demo")
 _add(
-    score,
-    "VIDEO_REASONING_JUDGE_URL=http://localhost:8000/v1 "
-    "video-reasoning score results --metric llm_match",
-)
-submit.register(app)
-_add(
+    DATA,
     split,
     "video-reasoning split --videos oops/val --transition-times transition_times.json --out clips",
 )
 _add(
+    DATA,
+    build_questions,
+    "video-reasoning build-questions --annotations mine.jsonl --out release",
+)
+_add(
+    DATA,
+    make_pairs,
+    "video-reasoning make-pairs mine.jsonl --out pairs --paraphrase llama@http://127.0.0.1:8000/v1 "
+    "--blind llama@http://127.0.0.1:8000/v1",
+)
+_add(EVALUATION, doctor, "video-reasoning doctor")
+_add(
+    EVALUATION,
+    tasks_path,
+    'lmms-eval --include_path "$(video-reasoning tasks-path)" --tasks list',
+)
+_add(
+    EVALUATION,
+    sight,
+    "video-reasoning sight --model qwen2_5_vl "
+    "--model_args pretrained=Qwen/Qwen2.5-VL-7B-Instruct,max_num_frames=16",
+)
+audit.register(app, EVALUATION)
+_add(RESULTS, report, "video-reasoning report results --out report.html")
+_add(RESULTS, view, "video-reasoning view results")
+_add(RESULTS, compare, "video-reasoning compare results --models qwen2_5_vl,internvl3")
+_add(RESULTS, principles, "video-reasoning principles results")
+_add(
+    RESULTS,
+    score,
+    "VIDEO_REASONING_JUDGE_URL=http://localhost:8000/v1 "
+    "video-reasoning score results --metric llm_match",
+)
+submit.register(app, RESULTS)
+_add(RESULTS, check_sample, "video-reasoning check-sample demo/results")
+_add(
+    PEOPLE,
     handpick,
     "video-reasoning handpick --benchmark tvbench --out picks.jsonl --annotator ana "
     "--sample 200 --seed 0\n\n"
     "Then: video-reasoning handpick --benchmark tvbench --out picks.jsonl --install",
-)
-_add(build_questions, "video-reasoning build-questions --annotations mine.jsonl --out release")
-_add(
-    make_pairs,
-    "video-reasoning make-pairs mine.jsonl --out pairs --paraphrase llama@http://127.0.0.1:8000/v1 "
-    "--blind llama@http://127.0.0.1:8000/v1",
 )

@@ -8,10 +8,11 @@ from typing import Annotated
 import typer
 
 
-def register(app: typer.Typer) -> None:
+def register(app: typer.Typer, panel: str) -> None:
     """Add the command to the application."""
     app.command(
         name="audit",
+        rich_help_panel=panel,
         epilog="Example: video-reasoning audit --tasks mvbench --model qwen2_5_vl "
         "--model_args pretrained=Qwen/Qwen2.5-VL-7B-Instruct,max_num_frames=16 --limit 200",
         context_settings={"allow_extra_args": True, "ignore_unknown_options": True},

@@ -1,4 +1,4 @@
-"""`video-reasoning compare`: two runs, item by item."""
+"""`video-reasoning compare`: runs two by two, item by item."""
 
 from __future__ import annotations
 
@@ -7,16 +7,18 @@ from typing import Annotated
 
 import typer
 
+from video_reasoning.tasks.cli.options import Results
 from video_reasoning.tasks.cli.progress import write
 
 FORMATS = ("text", "md", "json")
 
 
 def compare(
-    run_a: Annotated[
-        Path, typer.Argument(help="Output folder, results file or sample log of the first run.")
-    ],
-    run_b: Annotated[Path, typer.Argument(help="The same of the second run.")],
+    results: Results,
+    models: Annotated[
+        str,
+        typer.Option(help="Models of these runs, joined by commas; default: all that there are."),
+    ] = "",
     task: Annotated[
         list[str] | None,
         typer.Option(help="A task, or A:B for two; can be repeated; default: all."),
@@ -28,24 +30,27 @@ def compare(
     format_: Annotated[str, typer.Option("--format", help="text, md or json.")] = "text",
     out: Annotated[Path | None, typer.Option(help="A file to write instead of printing.")] = None,
 ) -> None:
-    """Say for each task whether two runs differ, by how much, and on which items.
+    """Say for each task whether runs differ, by how much, and on which items.
 
-    Runs are paired item by item: McNemar's exact test if every question has a video of its own,
-    otherwise a bootstrap over videos. Runs over different items are refused, unless --shared-only
-    leaves out what only one of them has.
+    One path is taken apart by its models; several paths are a run each. Runs are paired item by
+    item: McNemar's exact test if every question has a video of its own, otherwise a bootstrap over
+    videos; p-values are corrected for the number of comparisons (Holm). Runs over different items
+    are refused, unless --shared-only leaves out what only one of them has.
     """
     from video_reasoning.tasks.results.compare import CompareError, as_json, compare, text
 
     if format_ not in FORMATS:
         raise CompareError(f"There is no format {format_!r}; name one of {', '.join(FORMATS)}.")
     found = compare(
-        run_a.expanduser(), run_b.expanduser(), tasks=task or (), shared_only=shared_only
+        *(path.expanduser() for path in results),
+        models=[name for name in models.split(",") if name],
+        tasks=task or (),
+        shared_only=shared_only,
     )
-    names = (str(run_a), str(run_b))
     if format_ == "json":
-        written = as_json(found, names)
+        written = as_json(found)
     else:
-        written = text(found, names, most=flips, markdown=format_ == "md")
+        written = text(found, most=flips, markdown=format_ == "md")
     if out is None:
         print(written, end="")
     else:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import shutil
+import subprocess
 import sys
 from collections.abc import Iterator
 from importlib.metadata import PackageNotFoundError, version
@@ -10,7 +12,8 @@ from pathlib import Path
 from video_reasoning.tasks import store
 from video_reasoning.tasks.cli.options import Home
 from video_reasoning.tasks.cli.progress import print_manifest
-from video_reasoning.tasks.errors import StoreError
+from video_reasoning.tasks.errors import StoreError, UserError
+from video_reasoning.tasks.store.picks import read_installed
 
 PACKAGES = (
     "lmms-eval-video-reasoning",
@@ -25,6 +28,13 @@ PACKAGES = (
     "scenedetect-headless",
 )
 """The packages whose versions are listed."""
+
+OPTIONAL = {
+    "dask": "--engine dask",
+    "distributed": "--engine dask",
+    "ray": "--engine ray",
+}
+"""Packages that are needed for one thing only -> that thing."""
 
 _ALTERNATIVES = {
     "decord": "eva-decord",
@@ -48,8 +58,12 @@ def doctor(home: Home = None) -> None:
     packages.add_row("python", sys.version.split()[0])
     for name, found in versions.items():
         packages.add_row(name, found or f"[bold]missing[/bold]: pip install {name}")
+    for name, purpose in OPTIONAL.items():
+        packages.add_row(name, _version(name) or f"not installed; only for {purpose}")
     console.print(packages)
-    console.print(f"Store: {home or store.home()}")
+    console.print(f"GPU: {_gpus()}", highlight=False)
+    folder = home or store.home()
+    console.print(f"Store: {folder} ({_room(folder)})", highlight=False)
     faults = 0
     for benchmark in store.SPLITS:
         for fault in _show_data(benchmark, home):
@@ -77,10 +91,40 @@ def _show_data(benchmark: str, home: Path | None) -> Iterator[str]:
         manifest_file = store.manifest_file(benchmark, home)
         yield f"{manifest_file} is not as `prepare` writes it; run `prepare` again."
         return
+    try:
+        picks = read_installed(benchmark, home)
+    except UserError as error:
+        yield str(error)
+    else:
+        if picks:
+            people = ", ".join(sorted({pick.annotator for pick in picks.values()}))
+            print(f"  picked frames: {len(picks):,} by {people}")
     for name in store.SPLITS[benchmark]:
         listed = name in manifest.get("splits", {})
         if listed and not store.questions_file(benchmark, name, home).is_file():
             yield f"the {name} questions are gone; run `prepare` again."
+
+
+def _gpus() -> str:
+    """Name the GPUs; asked of the driver, because torch takes seconds to load."""
+    try:
+        found = subprocess.run(
+            ["nvidia-smi", "--query-gpu=name,memory.total", "--format=csv,noheader"],
+            capture_output=True,
+            text=True,
+            timeout=30,
+            check=True,
+        )
+    except (OSError, subprocess.SubprocessError):
+        return "none that nvidia-smi knows of; a model runs on the CPU, or on a server"
+    return "; ".join(found.stdout.strip().splitlines()) or "none"
+
+
+def _room(folder: Path) -> str:
+    """Say whether the store's folder exists, and how much fits in."""
+    there = next(path for path in (folder, *folder.absolute().parents) if path.is_dir())
+    free = f"{shutil.disk_usage(there).free / 2**30:,.0f} GiB free"
+    return free if there == folder else f"does not exist yet, {free}"
 
 
 def _version(name: str) -> str | None:

@@ -64,7 +64,8 @@ def handpick(
     from video_reasoning.tasks.handpick.exchange import export_csv as write_csv
     from video_reasoning.tasks.handpick.items import load_items
     from video_reasoning.tasks.handpick.items import sample as draw
-    from video_reasoning.tasks.handpick.record import PickLog, clean_annotator
+    from video_reasoning.tasks.handpick.record import PickLog
+    from video_reasoning.tasks.pages.journal import clean_annotator
 
     home = home and home.expanduser().absolute()
     store.benchmark_folder(benchmark, home)
@@ -89,12 +90,11 @@ def handpick(
 
 def _user() -> str:
     """Return the user's name if the system knows one that will do."""
-    from video_reasoning.tasks.handpick.record import clean_annotator
-    from video_reasoning.tasks.store.picks import PicksError
+    from video_reasoning.tasks.pages.journal import PageError, clean_annotator
 
     try:
         return clean_annotator(getpass.getuser())
-    except (PicksError, KeyError, OSError, ImportError):
+    except (PageError, KeyError, OSError, ImportError):
         return "annotator"
 
 
@@ -112,7 +112,8 @@ def _serve(
         raise PicksError(
             "The page needs FastAPI and uvicorn: pip install 'lmms-eval-video-reasoning[handpick]'."
         )
-    from video_reasoning.tasks.handpick.server import ADDRESS, Workplace, open_socket, serve
+    from video_reasoning.tasks.handpick.server import Workplace, create_app
+    from video_reasoning.tasks.pages.server import ADDRESS, open_socket, serve
 
     bound = open_socket(port)
     address = f"http://{ADDRESS}:{bound.getsockname()[1]}/"
@@ -126,7 +127,7 @@ def _serve(
 
         webbrowser.open(address)
     try:
-        serve(Workplace(items, log, benchmark, annotator), bound)
+        serve(create_app(Workplace(items, log, benchmark, annotator)), bound)
     except KeyboardInterrupt:
         pass
     finally:

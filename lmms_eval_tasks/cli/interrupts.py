@@ -15,6 +15,8 @@ from pathlib import Path
 from types import FrameType
 from typing import Any
 
+from video_reasoning.tasks.errors import cause
+
 _KEPT = {
     "prepare": "What was unpacked, checked and built is kept in the store; "
     "run the same command again to go on.",
@@ -109,11 +111,13 @@ def kept(command: str) -> str:
 
 def storage_problem(error: OSError) -> str:
     """Say in a sentence what could not be written because of the disk, and what to do."""
-    name = os.fspath(error.filename) if error.filename is not None else ""
+    # Of a renaming the second name is the one that was meant; the first is a temporary one.
+    meant = error.filename2 if error.filename2 is not None else error.filename
+    name = os.fspath(meant) if meant is not None else ""
     what = os.fsdecode(name) or "a file"
     if error.errno in _FAULTS:
         return f"{what} {_FAULTS[error.errno].format(free=_free(what))}"
-    return f"{str(error).rstrip('.')}."
+    return f"{os.fsdecode(name)}: {cause(error)}." if name else f"{cause(error)}."
 
 
 def is_storage_problem(error: OSError) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 from typing import Annotated
 
@@ -32,12 +33,16 @@ def prepare(
     workers: Workers = None,
     engine: EngineName = "local",
     engine_address: Address = None,
+    verify: Annotated[
+        bool, typer.Option("--verify", help="Decode all videos again, unchanged ones too.")
+    ] = False,
 ) -> None:
     """Read a benchmark's release and write its part of the store.
 
     Videos are linked if the file system allows it (else copied), and each is decoded once to
-    check that it can be. What cannot be read or shown is listed, counted and left out; the rest
-    is done. An interrupted run goes on where it stopped when it is run again.
+    check that it can be; if the command is run again, only new and changed ones are. What cannot be
+    read or shown is listed, counted and left out; the rest is done. An interrupted run goes on
+    where it stopped when it is run again. The exit code is 1 if no question is usable.
     """
     from video_reasoning.tasks.prepare.build import prepare
 
@@ -53,7 +58,16 @@ def prepare(
             engine=engine,
             engine_address=engine_address,
             isolate=True,
+            verify=verify,
             progress=progress,
         )
     print_manifest(manifest)
     print(f"Written to {store.benchmark_folder(benchmark, home)}.")
+    splits = manifest["splits"].values()
+    if all(len(summary["missing"]) == summary["questions"] for summary in splits):
+        print(
+            f"video-reasoning: no question of {manifest['source']} can be asked: none has a "
+            "usable video; the reasons are above and in manifest.json.",
+            file=sys.stderr,
+        )
+        raise SystemExit(1)

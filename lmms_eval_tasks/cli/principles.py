@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import sys
 from typing import Annotated
 
 import typer
 
 from video_reasoning.tasks.cli.options import Results
+from video_reasoning.tasks.errors import UserError
+
+FORMATS = ("text", "json")
 
 
 def principles(
@@ -15,7 +19,8 @@ def principles(
         str, typer.Option(help="The task that was run, if it is a YAML of your own.")
     ] = "tvbench_tomato_principles",
     level: Annotated[float, typer.Option(help="Coverage of the intervals.")] = 0.95,
-    as_json: Annotated[bool, typer.Option("--json", help="Print JSON for machines.")] = False,
+    format_: Annotated[str, typer.Option("--format", help="text or json.")] = "text",
+    as_json: Annotated[bool, typer.Option("--json", hidden=True)] = False,
 ) -> None:
     """Print TVBench's three principles with their intervals, beside the paper's.
 
@@ -29,8 +34,12 @@ def principles(
 
     from video_reasoning.tasks.results.principles import evaluate, render
 
-    found = evaluate([path.expanduser() for path in results], task=task, level=level)
+    if format_ not in FORMATS:
+        raise UserError(f"There is no format {format_!r}; name one of {', '.join(FORMATS)}.")
     if as_json:
+        print("video-reasoning: --json is going to be removed; use --format json.", file=sys.stderr)
+    found = evaluate([path.expanduser() for path in results], task=task, level=level)
+    if as_json or format_ == "json":
         print(json.dumps([run.as_json() for run in found], indent=2, allow_nan=False))
         return
     console = Console()

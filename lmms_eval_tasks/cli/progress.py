@@ -7,6 +7,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+from video_reasoning.tasks.errors import UserError
+
 Progress = Callable[[str, int, int], None]
 """Called with the name of a step, how much of it is done, and how much there is."""
 
@@ -56,9 +58,15 @@ def print_some(
 
 
 def write(target: Path, text: str) -> None:
-    """Write a file that appears whole or not at all, and say so."""
+    """Write a file that appears whole or not at all, and say so.
+
+    Raises:
+        UserError: The place is a folder.
+    """
     from video_reasoning.preprocessing.files import atomic_path
 
+    if target.is_dir():
+        raise UserError(f"{target} is a folder; name a file in it.")
     target.parent.mkdir(parents=True, exist_ok=True)
     with atomic_path(target) as temporary:
         temporary.write_bytes(text.encode("utf-8", "backslashreplace"))

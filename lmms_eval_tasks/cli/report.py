@@ -10,20 +10,26 @@ import typer
 from video_reasoning.tasks.cli.options import Results
 from video_reasoning.tasks.cli.progress import write
 
-FORMATS = ("html", "md", "json")
+FORMATS = ("html", "md", "json", "csv")
 
 
 def report(
     results: Results,
     out: Annotated[
-        Path | None, typer.Option(help="File to write; default: report.html, .md or .json.")
+        Path | None, typer.Option(help="File to write; default: report.html, .md, .json or .csv.")
     ] = None,
     format_: Annotated[
-        str, typer.Option("--format", help="html, md or json; default: by the suffix of --out.")
+        str,
+        typer.Option(
+            "--format", help="html, md, json or csv (all numbers); default: by the suffix of --out."
+        ),
     ] = "",
     examples: Annotated[
         int, typer.Option(min=0, help="Most examples with frames per task (html).")
     ] = 12,
+    clips: Annotated[
+        float, typer.Option(min=0, help="Most megabytes of clips to play in the page (html).")
+    ] = 16,
 ) -> None:
     """Report what was measured, how certain it is, how it compares, and what went wrong.
 
@@ -40,7 +46,7 @@ def report(
             f"Unknown format {form!r}; use --format with one of {', '.join(FORMATS)}."
         )
     target = (out or Path(f"report.{form}")).expanduser()
-    report = build(results, most_examples=examples if form == "html" else 0)
+    report = build(results, most_examples=examples if form == "html" else 0, megabytes=clips)
     if form == "html":
         from video_reasoning.tasks.report.page import page
 
@@ -49,8 +55,12 @@ def report(
         from video_reasoning.tasks.report.markdown import markdown
 
         text = markdown(report)
-    else:
-        import json
+    elif form == "csv":
+        from video_reasoning.tasks.report.export import as_csv
 
-        text = json.dumps(report.as_json(), indent=1, ensure_ascii=False) + "\n"
+        text = as_csv(report)
+    else:
+        from video_reasoning.tasks.report.export import as_json
+
+        text = as_json(report)
     write(target, text)

@@ -36,8 +36,6 @@ def score(
     from video_reasoning.tasks.results.signature import signature
 
     console = Console()
-    if not console.is_terminal:
-        console = Console(width=150)
     with shown_progress() as progress:
         found = score_runs(results, metric or [], again=again, progress=progress)
     console.print(_table(found))
@@ -52,26 +50,26 @@ def score(
 
 
 def _table(found: list[TaskScores]) -> object:
+    """Return a row per metric below its task, in at most 80 columns."""
+    from rich import box
     from rich.table import Table
 
     from video_reasoning.tasks.results.generation import METRICS
 
-    table = Table(title="Generation metrics", title_justify="left")
-    for column in ("model", "task"):
-        table.add_column(column)
-    for column in ("questions", *METRICS, "dropped pairs", "left out"):
+    table = Table(box=box.SIMPLE_HEAD, show_edge=False, pad_edge=False, collapse_padding=True)
+    table.add_column("task, metric", overflow="fold")
+    for column in ("value", "questions", "left out"):
         table.add_column(column, justify="right")
     for scores in found:
-        counts = [entry["questions"] for entry in scores.metrics.values()]
-        judged = scores.metrics.get("llm_match")
-        table.add_row(
-            scores.log.run.label,
-            scores.log.task,
-            str(max(counts, default=0)),
-            *(_cell(scores.metrics.get(metric)) for metric in METRICS),
-            "N/A" if judged is None else str(judged["dropped_pairs"]),
-            str(scores.left_out),
-        )
+        table.add_section()
+        table.add_row(f"{scores.log.task} ({scores.log.run.label})")
+        for metric in METRICS:
+            entry = scores.metrics.get(metric)
+            questions = f"{entry['questions']:,}" if entry else ""
+            left_out = f"{scores.left_out:,}" if entry else ""
+            if entry and entry.get("dropped_pairs"):
+                left_out += f" and {entry['dropped_pairs']:,} pairs"
+            table.add_row(f"  {metric}", _cell(entry), questions, left_out)
     return table
 
 

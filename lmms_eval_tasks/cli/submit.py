@@ -16,7 +16,7 @@ from video_reasoning.tasks.cli.progress import print_some
 from video_reasoning.tasks.leaderboards.predictions import Format, Predictions, collect
 
 
-def register(app: typer.Typer) -> None:
+def register(app: typer.Typer, panel: str) -> None:
     """Add `submit` with a subcommand per leaderboard."""
     submit = typer.Typer(
         help="Write a benchmark's leaderboard file from logged runs.", no_args_is_help=True
@@ -28,7 +28,7 @@ def register(app: typer.Typer) -> None:
             submit.command(name=name, epilog=f"{example}{format_.suffix}", help=_help(format_))(
                 _command(name, tuple(benchmark.leaderboard.tasks), format_)
             )
-    app.add_typer(submit, name="submit")
+    app.add_typer(submit, name="submit", rich_help_panel=panel)
 
 
 def _help(format_: type[Format]) -> str:
@@ -93,6 +93,8 @@ def _report(predictions: Predictions, files: list[Path], unparsed: str) -> None:
         f"{predictions.model} on {predictions.benchmark} ({predictions.split} split): "
         f"{answered:,} of {len(predictions.questions):,} questions answered with an option."
     )
+    if predictions.seen is not None and predictions.seen.known:
+        print(f"Different frames that the model saw, per question: {predictions.seen.text}.")
     absent = [f"{id_}: {reason}" for id_, reason in predictions.absent.items()]
     for title, entries in (
         (f"name no option, written as {unparsed}", predictions.unparsed),

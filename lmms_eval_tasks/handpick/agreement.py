@@ -7,15 +7,15 @@ is given beside the share of same frames instead.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 from statistics import median_low
 
 from video_reasoning.metrics.accuracy import mean
 from video_reasoning.preprocessing.sampling import uniform_indices
-from video_reasoning.tasks.handpick.frames import GRID
-from video_reasoning.tasks.handpick.record import Decision, by_item
+from video_reasoning.tasks.handpick.record import Decision
+from video_reasoning.tasks.pages.frames import GRID
 from video_reasoning.tasks.store.picks import AUTOMATIC, Pick
 
 
@@ -130,3 +130,12 @@ def combine(decisions: Iterable[Decision]) -> Combined:
             who = " + ".join(decision.annotator for decision in picked)
             picks.append(Pick(name, frame, picked[0].n_frames or 1, who))
     return Combined(picks, skipped, other_video, len(everything) - len(people))
+
+
+def by_item(decisions: Iterable[Decision]) -> Iterator[tuple[str, list[Decision]]]:
+    """Group decisions by item, in order of id; within an item by annotator."""
+    groups: dict[str, list[Decision]] = {}
+    for decision in decisions:
+        groups.setdefault(decision.id, []).append(decision)
+    for name in sorted(groups):
+        yield name, sorted(groups[name], key=lambda decision: decision.annotator)

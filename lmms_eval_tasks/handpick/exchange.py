@@ -11,9 +11,11 @@ from pathlib import Path
 from video_reasoning.preprocessing.files import atomic_path
 from video_reasoning.preprocessing.frames import count_frames
 from video_reasoning.preprocessing.video import VideoError
+from video_reasoning.tasks.errors import UserError
 from video_reasoning.tasks.handpick.agreement import Combined, combine
 from video_reasoning.tasks.handpick.items import Item
-from video_reasoning.tasks.handpick.record import Decision, clean_annotator, clean_reason
+from video_reasoning.tasks.handpick.record import Decision
+from video_reasoning.tasks.pages.journal import clean_annotator, clean_reason
 from video_reasoning.tasks.store.picks import Pick, PicksError, write_picks
 from video_reasoning.tasks.store.text_files import read_text
 
@@ -77,7 +79,7 @@ def import_csv(path: Path, items: Mapping[str, Item], annotator: str | None = No
                 continue
             try:
                 decisions.append(_decision(cells, items, annotator))
-            except (PicksError, VideoError) as error:
+            except (UserError, VideoError) as error:
                 problems.append(f"line {line}: {error}")
     except csv.Error as error:
         raise PicksError(f"{path} cannot be read as CSV: {error}.") from None

@@ -18,8 +18,9 @@ from video_reasoning.tasks.errors import StoreError, UserError
 from video_reasoning.tasks.states import LEFT_OUT
 
 if TYPE_CHECKING:
-    from video_reasoning.tasks.results.items import Item, Questions, TaskLog
+    from video_reasoning.tasks.results.items import Item, Questions, Seen, TaskLog
     from video_reasoning.tasks.results.logs import Run
+    from video_reasoning.tasks.sight import Sight
 
 _SHOWN = 5  # how many questions a message names
 
@@ -36,6 +37,7 @@ class Predictions:
         questions: Id -> row of `questions.parquet`, all that the leaderboard asks for.
         choices: Id -> letter, or None for a response that names no option.
         absent: Id -> why there is no prediction.
+        seen: What reached the model of the questions it answered; None if there are none.
     """
 
     benchmark: str
@@ -44,6 +46,7 @@ class Predictions:
     questions: Questions = field(default_factory=dict)
     choices: dict[str, str | None] = field(default_factory=dict)
     absent: dict[str, str] = field(default_factory=dict)
+    seen: Seen | None = None
 
     @property
     def unparsed(self) -> list[str]:
@@ -130,7 +133,7 @@ def collect(
             answer to a question that does not exist, or two answers to one.
         StoreError: The questions of a run are not there.
     """
-    from video_reasoning.tasks.results.items import read_task
+    from video_reasoning.tasks.results.items import frames_seen, read_task
     from video_reasoning.tasks.results.logs import find_runs
 
     board = BENCHMARKS[benchmark].leaderboard
@@ -154,8 +157,12 @@ def collect(
     _require_one_model([run for run, _ in chosen], wanted, model)
     predictions = Predictions(benchmark, split, chosen[0][0].label)
     source: dict[str, Path] = {}
+    answered: list[Sight] = []
     for run, task in chosen:
-        _add(predictions, board.kinds, read_task(run, task, check=False), source)
+        log = read_task(run, task, check=False)
+        _add(predictions, board.kinds, log, source)
+        answered += [item.sight for item in log.items if source.get(item.id) == log.log]
+    predictions.seen = frames_seen(answered)
     for id_ in predictions.questions:
         if id_ not in predictions.choices:
             predictions.absent.setdefault(id_, "not asked")

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from video_reasoning.tasks.errors import cause
 from video_reasoning.tasks.leaderboards.predictions import SubmissionError, some
 from video_reasoning.tasks.store.text_files import loads, read_text
 
@@ -26,7 +27,7 @@ def read_submission(file: Path, *, lines: bool = False) -> Any:
         return loads(content)
     except (OSError, ValueError) as error:
         kind = "JSON Lines" if lines else "JSON"
-        raise SubmissionError(f"{file} cannot be read as {kind} ({error}).") from error
+        raise SubmissionError(f"{file} cannot be read as {kind} ({cause(error)}).") from error
 
 
 def answered(

@@ -9,13 +9,14 @@ from video_reasoning.tasks.models import workarounds
 if TYPE_CHECKING:
     from lmms_eval.models.registry_v2 import ModelManifest
 
-__all__ = ["manifests"]
+__all__ = ["CLASSES", "manifests"]
 
-_CLASSES = {
+CLASSES = {
     "sample_observer": "video_reasoning.tasks.sample.observer.model.SampleObserver",
     "random_choice": "video_reasoning.tasks.models.baselines.RandomChoice",
     "frequent_choice": "video_reasoning.tasks.models.baselines.FrequentChoice",
 }
+"""``--model`` -> its class; the chat form has ``Chat`` behind the name."""
 
 
 def manifests() -> list[ModelManifest]:
@@ -36,5 +37,5 @@ def manifests() -> list[ModelManifest]:
             simple_class_path=path,
             chat_class_path=f"{path}Chat",
         )
-        for name, path in _CLASSES.items()
+        for name, path in CLASSES.items()
     ]

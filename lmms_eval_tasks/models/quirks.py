@@ -8,26 +8,34 @@ conditions of a table, because another input is another result.
 ==========  =====================================================================
 clip        the path of a video file
 images      one PIL image per frame
-frames      one video, given as a list of PIL images
+frames      one video, given as a list of PIL images, with its rate
 ==========  =====================================================================
 
 A user overrides it with ``frames_as`` in a YAML's ``lmms_eval_specific_kwargs``, or with the
 environment variable :data:`VARIABLE`.
+
+A class that takes the frames of a clip by their number gets the clip on the source's clock. One
+that samples by time (one or two frames a second) would then lose frames, so it gets them one a
+second: all frames are worth more than true times. ``clock`` in the same settings, or
+:data:`CLOCK_VARIABLE`, overrides that.
 """
 
 from __future__ import annotations
 
 import json
 import os
-from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
-from typing import Any, Literal, get_args
+from typing import Any, Literal, TypeVar, get_args
 
+from video_reasoning.preprocessing.clips import CLOCKS, Clock
 from video_reasoning.tasks.errors import UserError
 
 __all__ = [
     "CLASSES",
+    "CLOCK_VARIABLE",
     "DELIVERY",
     "FRAMES_AS",
     "VARIABLE",
@@ -35,6 +43,10 @@ __all__ = [
     "Form",
     "FramesAs",
     "ModelClass",
+    "RatedFrames",
+    "advice",
+    "built",
+    "clock_by_user",
     "form_for",
     "form_of",
     "loaded",
@@ -48,6 +60,9 @@ FRAMES_AS: tuple[FramesAs, ...] = get_args(FramesAs)
 
 VARIABLE = "VIDEO_REASONING_FRAMES_AS"
 """Names the form for every model and task of a run: ``clip``, ``images`` or ``frames``."""
+
+CLOCK_VARIABLE = "VIDEO_REASONING_CLOCK"
+"""Names the clock of every clip of a run: ``source`` or ``second``."""
 
 WHOLE_FRAMES = 16
 """How many frames of a whole video are handed over if it is not a clip, at equal intervals; a YAML
@@ -65,6 +80,8 @@ class Form:
         frames_as: How the frames of a condition are handed over.
         whole_as: How a whole video is handed over.
         repeat: How often a clip contains each frame, for samplers that would skip some.
+        clock: When a clip shows its frames.
+        lowest_rate: Frames a second of a clip that it cannot read any more, nor any lower rate.
         video: Whether it can be shown a video at all.
         blind: Whether it answers a question without any visual.
     """
@@ -72,12 +89,29 @@ class Form:
     frames_as: FramesAs = "clip"
     whole_as: FramesAs = "clip"
     repeat: int = 1
+    clock: Clock = "second"
+    lowest_rate: float = 0.0
     video: bool = True
     blind: bool = True
 
 
-_CLIP = Form()
-_IMAGES = Form("images")
+class RatedFrames(list[Any]):
+    """The frames of a video, as PIL images, with their mean rate.
+
+    Attributes:
+        rate: Frames a second.
+    """
+
+    def __init__(self, frames: Iterable[Any], rate: float) -> None:
+        """Keep the frames and their rate."""
+        super().__init__(frames)
+        self.rate = rate
+
+
+_CLIP = Form()  # also of classes that are not known: they may sample by time
+_BY_NUMBER = Form(clock="source")
+_FRAMES = Form("frames", clock="source")
+_IMAGES = Form("images", clock="source")
 _NONE = Form(video=False, blind=False)
 _MIDDLES = 3  # The middles of n equal parts of a clip: of n frames the last is lost, of 3n none.
 
@@ -109,12 +143,13 @@ class ModelClass:
 _SERVED = "a server of your own (vLLM) with --model openai"
 
 CLASSES = (
-    ModelClass(("qwen2_5_vl",), "max_num_frames=16", chat=_CLIP, simple=_CLIP),
+    # The simple forms of Qwen's classes take two frames a second first, but for qwen3_vl's.
+    ModelClass(("qwen2_5_vl",), "max_num_frames=16", chat=_BY_NUMBER, simple=_CLIP),
     ModelClass(("qwen2_vl",), "max_num_frames=16", simple=_CLIP),
     # The chat forms of qwen3_vl and llava_onevision1_5 ask for an exact number of frames, and
     # crash on a clip that has fewer.
-    ModelClass(("qwen3_vl",), "max_num_frames=16", chat=Form("frames"), simple=_CLIP),
-    ModelClass(("llava_onevision1_5",), "max_num_frames=16", chat=Form("frames"), simple=_CLIP),
+    ModelClass(("qwen3_vl",), "max_num_frames=16", chat=_FRAMES, simple=_BY_NUMBER),
+    ModelClass(("llava_onevision1_5",), "max_num_frames=16", chat=_FRAMES, simple=_CLIP),
     # These send images in any case, and their chat forms ask for an exact number too.
     ModelClass(
         ("openai", "openai_compatible", "openai_compatible_chat"),
@@ -136,13 +171,14 @@ CLASSES = (
     ModelClass(
         ("llava_hf",),
         "max_frames_num=16",
-        chat=Form("images", "images", blind=False),
-        simple=Form(blind=False),
+        chat=replace(_IMAGES, whole_as="images", blind=False),
+        simple=replace(_BY_NUMBER, blind=False),
         instead=_SERVED,
     ),
     ModelClass(("gemma3",), "max_num_frames=16", simple=_IMAGES),
-    ModelClass(("llava_onevision",), "conv_template=qwen_1_5,max_frames_num=16", simple=_CLIP),
-    # Opens the first visual without asking whether there is one.
+    ModelClass(("llava_onevision",), "conv_template=qwen_1_5,max_frames_num=16", simple=_BY_NUMBER),
+    # Opens the first visual without asking whether there is one. Takes one frame a second, or 16 by
+    # their number with force_sample: see `form_of`.
     ModelClass(
         ("llava_vid",),
         "conv_template=qwen_1_5,max_frames_num=16,force_sample=True",
@@ -152,7 +188,7 @@ CLASSES = (
     # modality=image, the default: reads no video file. modality=video: see `form_of`.
     ModelClass(
         ("internvl2", "internvl3", "internvl3_5"),
-        simple=Form("images", "images"),
+        simple=replace(_IMAGES, whole_as="images"),
         instead="modality=image",
     ),
     ModelClass(("huggingface",), chat=_NONE, instead=f"{_SERVED}, or its family's own class"),
@@ -162,29 +198,53 @@ CLASSES = (
 
 _BY_NAME: Mapping[str, ModelClass] = {name: each for each in CLASSES for name in each.names}
 _INTERNVL = ("internvl2", "internvl3", "internvl3_5")
+_SENDS_TIMES = ("vllm", *(name for name in _BY_NAME if name.startswith("async_openai")))
+"""Classes that write the time before each frame of a video if ``is_qwen3_vl=True`` is given."""
 _BLIND_TO_VIDEO = ("llava", "llava_next")
 """``model_type`` of the checkpoints whose videos ``llava_hf`` drops without an error."""
 
-_loaded: list[tuple[str, bool]] = []
+_Name = TypeVar("_Name", bound=str)
+
+_loaded: list[tuple[str, bool, str]] = []
 
 
 def loaded(model: str, *, simple: bool) -> None:
     """Remember which model class the harness has loaded in this process, and in which form."""
-    _loaded[:] = [(model, simple)]
+    _loaded[:] = [(model, simple, "")]
+
+
+def built(arguments: str) -> str:
+    """Remember the arguments that the harness builds the loaded class with.
+
+    Returns:
+        What to tell the user about them, see :func:`advice`.
+    """
+    if not _loaded:
+        return ""
+    model, simple, _ = _loaded[0]
+    _loaded[:] = [(model, simple, arguments)]
+    return advice(model, arguments)
 
 
 def form_of(model: str, *, simple: bool = False, arguments: str = "") -> Form:
-    """Return what a model class is handed; a plain clip if it is not known.
+    """Return what a model class is handed; a clip of one frame a second if it is not known.
 
     Args:
         model: What ``--model`` says.
         simple: Whether ``--force_simple`` was given.
         arguments: What ``--model_args`` says.
     """
-    if model in _INTERNVL and _read(arguments).get("modality") == "video":
-        return Form(repeat=_MIDDLES, blind=False)
+    given = _read(arguments)
+    if model in _INTERNVL and given.get("modality") == "video":
+        return replace(_BY_NUMBER, repeat=_MIDDLES, blind=False)
     found = _BY_NAME.get(model)
-    return found.form(simple=simple) if found else _CLIP
+    form = found.form(simple=simple) if found else _CLIP
+    if model == "llava_vid" and given.get("force_sample", "").lower() == "true":
+        # It rounds the rate of every clip first, and divides by it.
+        return replace(form, clock="source", lowest_rate=0.5)
+    if form.frames_as == "clip" and "fps" in given:
+        return replace(form, clock="second")
+    return form
 
 
 def form_for(settings: Mapping[str, Any] | None) -> Form:
@@ -198,16 +258,20 @@ def form_for(settings: Mapping[str, Any] | None) -> Form:
         UserError: A user named an unknown form.
     """
     settings = settings or {}
-    model, simple = _loaded[0] if _loaded else ("", True)
+    model, simple, arguments = _loaded[0] if _loaded else ("", True, "")
     kinds = ("simple", "chat") if simple else ("chat", "simple")
     own = next((settings[kind] for kind in kinds if kind in settings), None)
-    form = Form(**own) if isinstance(own, Mapping) else form_of(model, simple=simple)
-    named = named_by_user(settings)
-    if named is None:
-        return form
-    # The only classes that would skip frames of a clip are handed images otherwise.
-    repeat = _MIDDLES if model in _INTERNVL else form.repeat
-    return Form(named, named, repeat=repeat)
+    form = form_of(model, simple=simple, arguments=arguments)
+    if model not in _BY_NAME and isinstance(own, Mapping):
+        form = Form(**own)
+    if named := named_by_user(settings):
+        # The only classes that would skip frames of a clip are handed images otherwise.
+        repeat = _MIDDLES if model in _INTERNVL else form.repeat
+        clock = form.clock if named == "clip" else "source"
+        form = Form(named, named, repeat, clock, form.lowest_rate)
+    if clock_named := clock_by_user(settings):
+        form = replace(form, clock=clock_named, lowest_rate=0.0)
+    return form
 
 
 def named_by_user(settings: Mapping[str, Any] | None = None) -> FramesAs | None:
@@ -216,9 +280,25 @@ def named_by_user(settings: Mapping[str, Any] | None = None) -> FramesAs | None:
     Raises:
         UserError: It is not one of :data:`FRAMES_AS`.
     """
-    named = (settings or {}).get("frames_as") or os.environ.get(VARIABLE)
-    if named and named not in FRAMES_AS:
-        raise UserError(f"frames_as is {named!r}; it has to be one of {', '.join(FRAMES_AS)}.")
+    return _named("frames_as", settings, VARIABLE, FRAMES_AS)
+
+
+def clock_by_user(settings: Mapping[str, Any] | None = None) -> Clock | None:
+    """Return the clock that a user asks for, if one does.
+
+    Raises:
+        UserError: It is neither ``source`` nor ``second``.
+    """
+    return _named("clock", settings, CLOCK_VARIABLE, CLOCKS)
+
+
+def _named(
+    key: str, settings: Mapping[str, Any] | None, variable: str, known: tuple[_Name, ...]
+) -> _Name | None:
+    """Return what a YAML or, otherwise, the environment names."""
+    named = (settings or {}).get(key) or os.environ.get(variable)
+    if named and named not in known:
+        raise UserError(f"{key} is {named!r}; it has to be one of {', '.join(known)}.")
     return named or None
 
 
@@ -261,6 +341,25 @@ def refusal(
             f"shows the previous question's frames); use {instead} for the blind tasks."
         )
     return ""
+
+
+def advice(model: str, arguments: str = "") -> str:
+    """Return one sentence on what a model is not told without a further argument, or nothing.
+
+    Args:
+        model: What ``--model`` says.
+        arguments: What ``--model_args`` says.
+    """
+    given = _read(arguments)
+    if model not in _SENDS_TIMES or given.get("is_qwen3_vl", "").lower() == "true":
+        return ""
+    name = given.get("model") or given.get("model_version") or ""
+    if not re.search(r"qwen[-_.]?3", name, re.IGNORECASE):
+        return ""
+    return (
+        f"{model} sends the frames of whole videos to {name} without their times, which a Qwen3 "
+        "model is trained with; add is_qwen3_vl=True to --model_args if it takes them."
+    )
 
 
 def _read(arguments: str) -> dict[str, str]:

@@ -12,11 +12,12 @@ import functools
 import inspect
 from collections.abc import Callable
 from importlib import import_module
+from importlib.util import find_spec
 from typing import Any
 
 from loguru import logger
 
-from video_reasoning.tasks.models import quirks
+from video_reasoning.tasks.models import quirks, resuming
 
 __all__ = ["SEEN_IN", "apply"]
 
@@ -33,7 +34,7 @@ def apply() -> list[str]:
     Returns:
         A sentence for each that could not be applied.
     """
-    problems = [problem for fix in (_fresh_pictures, _note_form) if (problem := fix())]
+    problems = [problem for fix in _FIXES if (problem := fix())]
     for problem in problems:
         logger.warning(problem)
     return problems
@@ -67,12 +68,69 @@ def _note_form() -> str:
         def get_model_class(self: Any, model_name: str, *rest: Any, **more: Any) -> Any:
             found = original(self, model_name, *rest, **more)
             quirks.loaded(model_name, simple=bool(getattr(found, "is_simple", True)))
-            return found
+            # The registry is filled while the evaluator is being imported; now it is there.
+            if problem := resuming.install():
+                logger.warning(problem)
+            return resuming.class_of(found)
 
         return get_model_class
 
     module, known = "lmms_eval.models.registry_v2", ["self", "model_name"]
     return _replace(module, "ModelRegistryV2", "get_model_class", known, replacement, loses)
+
+
+def _note_arguments() -> str:
+    """Remember the arguments of the model that is loaded: a task's functions are not told."""
+    loses = "llava_vid gets clips of one frame a second, and internvl3 images"
+
+    def replacement(original: Callable[..., Any]) -> Callable[..., Any]:
+        def create_from_arg_string(cls: Any, arg_string: str, *rest: Any, **more: Any) -> Any:
+            if sentence := quirks.built(str(arg_string)):
+                logger.warning(sentence)
+            return original(cls, arg_string, *rest, **more)
+
+        return create_from_arg_string
+
+    known = ["cls", "arg_string"]
+    return _replace(
+        "lmms_eval.api.model", "lmms", "create_from_arg_string", known, replacement, loses
+    )
+
+
+def _tell_rate() -> str:
+    """Give the rate of a list of frames to the reader of videos, which takes 2 a second for it.
+
+    ``ChatVideoContent`` has no field for it, so the list itself carries it. Local models read the
+    messages of ``to_hf_messages``; those that send images call ``fetch_video`` themselves.
+    """
+    loses = "qwen3_vl takes 16 frames for 8 seconds of video"
+    if not find_spec("qwen_vl_utils"):
+        return ""
+
+    def rated(part: dict[str, Any]) -> dict[str, Any]:
+        video = part.get("video")
+        return {"sample_fps": video.rate, **part} if hasattr(video, "rate") else part
+
+    def local(original: Callable[..., Any]) -> Callable[..., Any]:
+        def to_hf_messages(self: Any, *rest: Any, **more: Any) -> Any:
+            messages = original(self, *rest, **more)
+            return [{**each, "content": [*map(rated, each["content"])]} for each in messages]
+
+        return to_hf_messages
+
+    def sent(original: Callable[..., Any]) -> Callable[..., Any]:
+        def fetch_video(ele: dict[str, Any], *rest: Any, **more: Any) -> Any:
+            return original(rated(ele), *rest, **more)
+
+        return fetch_video
+
+    module, known = "lmms_eval.protocol", ["self", "video_kwargs"]
+    return _replace(module, "ChatMessages", "to_hf_messages", known, local, loses) or (
+        _replace(module, "", "fetch_video", ["ele"], sent, loses)
+    )
+
+
+_FIXES = (_fresh_pictures, _note_form, _note_arguments, _tell_rate)
 
 
 def _replace(
@@ -89,8 +147,10 @@ def _replace(
         Why it was not replaced, in a sentence, or the empty text.
     """
     try:
-        found = getattr(import_module(module), owner)
-        original = getattr(found, name)
+        found = import_module(module)
+        found = getattr(found, owner) if owner else found
+        declared = inspect.getattr_static(found, name)
+        original = getattr(declared, "__func__", declared)  # of a class method
         parameters = list(inspect.signature(original).parameters)
     except (ImportError, AttributeError, ValueError, TypeError) as error:
         reason = str(error)
@@ -100,10 +160,11 @@ def _replace(
         if parameters[: len(known)] == known:
             replaced = functools.wraps(original)(replacement(original))
             setattr(replaced, _ORIGINAL, original)
-            setattr(found, name, replaced)
+            of_class = isinstance(declared, classmethod)
+            setattr(found, name, classmethod(replaced) if of_class else replaced)
             return ""
         reason = f"its parameters are {', '.join(parameters)}"
     return (
-        f"The installed lmms-eval's {owner}.{name} is not the one of {SEEN_IN} ({reason}), so it "
-        f"is left as it is: {otherwise}."
+        f"The installed lmms-eval's {owner or module}.{name} is not the one of {SEEN_IN} "
+        f"({reason}), so it is left as it is: {otherwise}."
     )

@@ -2,9 +2,10 @@
 
 Each benchmark has a module that reads its annotations (``read(release) -> Parsed``) and names
 its own columns; everything else happens here, the same for all: videos are placed, every frame
-of each is decoded once to see that it can be, clips are joined where the benchmark needs it,
-and the questions and the manifest are written. The store of an interrupted run is completed by
-running it again, and one broken video or odd row never ends a run: it is recorded.
+of each is decoded once to see that it can be (a journal keeps what was found), clips are joined
+if the benchmark needs it, and the questions and the manifest are written. The store of an
+interrupted run is completed by running it again, and one broken video or odd row never ends a
+run: it is recorded.
 """
 
 from __future__ import annotations
@@ -16,7 +17,6 @@ import os
 import shutil
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
-from collections.abc import Set as AbstractSet
 from dataclasses import replace
 from importlib.metadata import version
 from pathlib import Path
@@ -26,7 +26,13 @@ from typing import Any, TypeVar
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from video_reasoning.preprocessing.files import Busy, atomic_path, exclusive, remove_leftovers
+from video_reasoning.preprocessing.files import (
+    Busy,
+    atomic_path,
+    content_id,
+    exclusive,
+    remove_leftovers,
+)
 from video_reasoning.preprocessing.journal import journal, read_journal
 from video_reasoning.preprocessing.video import VideoError, check_file
 from video_reasoning.preprocessing.workers import EngineError, Lost, Workers
@@ -37,6 +43,7 @@ from video_reasoning.tasks.blackswan.captions import add_captions, captioned
 from video_reasoning.tasks.causalvqa import prompt
 from video_reasoning.tasks.errors import ReleaseError, StoreError, UserError
 from video_reasoning.tasks.prepare.jobs import (
+    CHECK,
     Checked,
     Joining,
     check_video,
@@ -91,6 +98,7 @@ def prepare(
     engine: str = "local",
     engine_address: str | None = None,
     isolate: bool = False,
+    verify: bool = False,
     progress: Progress | None = None,
 ) -> dict[str, Any]:
     """Read a release and write the benchmark's part of the store.
@@ -110,6 +118,8 @@ def prepare(
         engine_address: The cluster's address.
         isolate: Whether a single worker is a process of its own, which a decoder that dies
             cannot take along.
+        verify: Whether to decode all videos again. Otherwise one that an earlier run decoded, and
+            whose size and time are the same, is not; nor one whose time alone has changed.
         progress: Called as the work goes on.
 
     Returns:
@@ -146,7 +156,8 @@ def prepare(
                 raise ReleaseError(f"{source} holds no question that can be read ({reasons}).")
             team = Workers(workers, engine, engine_address, isolate=isolate, shared=folder)
             with team:
-                work = _Work(folder, scratch, team, report, release_roots(source, scratch))
+                roots = release_roots(source, scratch)
+                work = _Work(folder, team, report, roots, verify=verify)
                 manifest = work.run(benchmark, reader, release, parsed, origin, authors_prompt)
             # Inside the lock: another run may begin at once, with a folder of the same name.
             shutil.rmtree(scratch, ignore_errors=True)
@@ -165,16 +176,20 @@ class _Work:
     def __init__(
         self,
         folder: Path,
-        scratch: Path,
         workers: Workers,
         progress: Progress,
         roots: Sequence[Path],
+        *,
+        verify: bool,
     ) -> None:
         self.folder = folder
         self.roots = roots
         self.workers = workers
         self.progress = progress
-        self.checked_file = scratch / "checked.jsonl"
+        self.checked_file = folder / ".checked.jsonl"
+        if verify:
+            # What an interrupted run with `verify` has decoded need not be decoded by the next.
+            self.checked_file.unlink(missing_ok=True)
 
     def run(
         self,
@@ -187,14 +202,9 @@ class _Work:
     ) -> dict[str, Any]:
         footage = {part.name: part for item in parsed.items for part in _parts(item)}
         self._tidy()
-        joined = {
-            part.name
-            for item in parsed.items
-            if isinstance(item.shows, Joined)
-            for part in _parts(item)
-        }
         placed, unplaced = self._place(footage)
-        checked = {**self._check(placed, joined), **unplaced}
+        checked = {**self._check(placed), **unplaced}
+        parsed.notes += _noted(checked)
         clips = self._join(parsed.items, checked)
         videos = [_video(item, checked, clips) for item in parsed.items]
         rows = [
@@ -247,6 +257,7 @@ class _Work:
                 encoding="utf-8",
                 errors="backslashreplace",  # a name that is not text, as JSON writes it
             )
+        self._note({name: (_state(path), checked[name]) for name, path in placed.items()})
         return manifest
 
     def _tidy(self) -> None:
@@ -298,28 +309,22 @@ class _Work:
             placed[name] = target
         return placed, unplaced
 
-    def _check(self, placed: dict[str, Path], joined: AbstractSet[str]) -> dict[str, Checked]:
-        """Decode every video once; what an interrupted run has checked is not done again.
-
-        Args:
-            placed: Path in the store by name.
-            joined: Names of videos that are parts of joined clips, whose content is named.
-        """
-        known = {}
-        for entry in read_journal(self.checked_file):
-            try:
-                known[entry["name"], tuple(entry["state"])] = Checked(**entry["checked"])
-            except (KeyError, TypeError):
-                continue  # of another version
+    def _check(self, placed: dict[str, Path]) -> dict[str, Checked]:
+        """Decode every video that no earlier run has decoded, by its path in the store by name."""
+        known = self._known()
         states = {name: _state(path) for name, path in placed.items()}
         checked = {}
         for name, state in states.items():
-            found = known.get((name, state))
-            if found and (found.problem or found.content or name not in joined):
+            before, found = known.get(name, ((), Checked("unknown")))
+            if before == state or (
+                found.content
+                and before[:1] == state[:1]
+                and found.content == content_id(placed[name])
+            ):
                 checked[name] = found
         left = [name for name in placed if name not in checked]
-        jobs = [(placed[name], name in joined) for name in left]
         with journal(self.checked_file) as write:
+            jobs = [placed[name] for name in left]
             for place, outcome in self._each("Checking videos", check_video, jobs):
                 name = left[place]
                 if isinstance(outcome, Lost):
@@ -329,8 +334,28 @@ class _Work:
                 # A store can be moved, so what it says of a file must not name its place.
                 problem = outcome.problem.replace(f"{self.folder}{os.sep}", "")
                 checked[name] = replace(outcome, problem=problem)
-                write({"name": name, "state": states[name], "checked": vars(checked[name])})
+                write(_entry(name, states[name], checked[name]))
         return checked
+
+    def _known(self) -> dict[str, tuple[tuple[int, ...], Checked]]:
+        """Return what the journal says: by name the file's state, and what was found."""
+        known = {}
+        for entry in read_journal(self.checked_file):
+            with contextlib.suppress(KeyError, TypeError):  # of another version
+                if entry["check"] == CHECK:
+                    found = Checked(**entry["checked"])
+                    known[str(entry["name"])] = (tuple(entry["state"]), found)
+        return known
+
+    def _note(self, found: dict[str, tuple[tuple[int, ...], Checked]]) -> None:
+        """Write the journal of a finished run.
+
+        What cannot be decoded is left out: the reason may have been the place and not the file.
+        """
+        with atomic_path(self.checked_file) as temporary, journal(temporary) as write:
+            for name, (state, checked) in sorted(found.items()):
+                if not checked.problem:
+                    write(_entry(name, state, checked))
 
     def _join(
         self, items: Sequence[Item], checked: dict[str, Checked]
@@ -388,10 +413,25 @@ class _Work:
                 self.progress(step, done, len(tasks))
 
 
+def _entry(name: str, state: Sequence[int], checked: Checked) -> dict[str, Any]:
+    return {"name": name, "state": state, "check": CHECK, "checked": vars(checked)}
+
+
 def _state(path: Path) -> tuple[int, int]:
     """By what a file is known to be the one that was checked: its size and time of change."""
     status = path.stat()
     return status.st_size, status.st_mtime_ns
+
+
+def _noted(checked: dict[str, Checked]) -> list[str]:
+    """Return what is remarkable about videos that can be shown, each with the videos counted."""
+    names: dict[str, list[str]] = {}
+    for name, found in checked.items():
+        for note in found.notes:
+            names.setdefault(note, []).append(name)
+    return [
+        f"Videos with {note}: {len(all_):,}, such as {all_[0]}." for note, all_ in names.items()
+    ]
 
 
 def _parts(item: Item) -> list[Footage]:

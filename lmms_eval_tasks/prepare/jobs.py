@@ -7,12 +7,16 @@ from __future__ import annotations
 
 import os
 import shutil
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from video_reasoning.preprocessing.files import atomic_path, content_id, make_once
 from video_reasoning.preprocessing.joining import is_joined, join_parts, joined_name
 from video_reasoning.preprocessing.video import VideoError, verify
+
+CHECK = 1
+"""Version of the check; with another one, videos that an older one passed are decoded again."""
 
 
 @dataclass(frozen=True)
@@ -24,7 +28,8 @@ class Checked:
         frames: Number of frames.
         seconds: Length in seconds.
         rate: Frames per second.
-        content: Its content id, if it was asked for.
+        content: Its content id.
+        notes: What others may see differently, see `VideoInfo`.
     """
 
     problem: str
@@ -32,6 +37,7 @@ class Checked:
     seconds: float = 0.0
     rate: float = 0.0
     content: str = ""
+    notes: Sequence[str] = ()
 
 
 @dataclass(frozen=True)
@@ -69,15 +75,14 @@ class Joining:
         return 0 if self.blackout else None
 
 
-def check_video(job: tuple[Path, bool]) -> Checked:
-    """Decode a whole video; with the second, name its content too."""
-    path, named = job
+def check_video(path: Path) -> Checked:
+    """Decode a whole video, and name its content."""
     try:
         info = verify(path)
-        content = content_id(path) if named else ""
+        content = content_id(path)
     except (VideoError, OSError) as error:
         return Checked(str(error))
-    return Checked("", info.frames, float(info.duration), float(info.fps), content)
+    return Checked("", info.frames, float(info.duration), float(info.fps), content, info.notes)
 
 
 def join_clip(job: Joining) -> tuple[str, str]:

@@ -136,11 +136,12 @@ def conditions(result: AuditResult) -> list[Row]:
             f"{found.n:,}",
             f"{found.n_clusters:,}",
             *(count(counts.get(name, 0)) for counts in kept),
+            (result.seen[name].text if name in result.seen else "") or "–",
             "–" if own is None else f"{own:.4g}",
         )
         rows.append(Row(condition_label(name), "", [estimate_cell(found), *texts]))
     if not math.isnan(result.chance):
-        rows.append(Row("guessing", "guess", [Cell(_chance(result)), *[EMPTY] * 7]))
+        rows.append(Row("guessing", "guess", [Cell(_chance(result)), *[EMPTY] * 8]))
     return rows
 
 

@@ -27,13 +27,8 @@ from video_reasoning.tasks.audit.result import (
     read_findings,
 )
 from video_reasoning.tasks.audit.variants import AuditError, known, measure_label
-from video_reasoning.tasks.report.gallery import (
-    LEAST_PER_TASK,
-    MOST_ON_PAGE,
-    SAMPLED,
-    Frame,
-    frames_with,
-)
+from video_reasoning.tasks.report.footage import SAMPLED
+from video_reasoning.tasks.report.gallery import LEAST_PER_TASK, MOST_ON_PAGE, Frame, frames_with
 from video_reasoning.tasks.report.tables import EMPTY, Cell, Grid, Row, distinct
 from video_reasoning.tasks.results.principles import PAPER_MODELS
 
@@ -334,7 +329,7 @@ def audit_facts(audit: Audit) -> dict[str, str]:
     shown = {
         "model": audit.model,
         "arguments": audit.model_args or "none",
-        "date": audit.date,
+        "begun": audit.date,
         "conditions": ", ".join(audit.conditions),
         "frames": audit.frames or "",
         "seed": audit.seed,

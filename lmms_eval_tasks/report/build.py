@@ -15,6 +15,7 @@ from video_reasoning.tasks.audit.variants import is_variant
 from video_reasoning.tasks.report import facts
 from video_reasoning.tasks.report.audits import AuditPart, audit_part, find_audits
 from video_reasoning.tasks.report.gallery import Example, examples
+from video_reasoning.tasks.report.player import CLIPS, Embedded
 from video_reasoning.tasks.report.tables import Grid, RunKey, paper_tables, run_key, run_names
 from video_reasoning.tasks.results.items import ReportError, TaskLog, gather
 from video_reasoning.tasks.results.logs import find_runs
@@ -100,6 +101,16 @@ class Report:
         ]
 
     @property
+    def about(self) -> list[str]:
+        """What was run, on what, and when, in a few phrases."""
+        return facts.about(self.logs) if self.found else []
+
+    @property
+    def sample(self) -> str:
+        """That numbers are of the sample benchmark; empty if none is."""
+        return facts.sample_note(self.logs)
+
+    @property
     def stores(self) -> dict[str, dict[str, str]]:
         """Folder of a benchmark in a store -> what its manifest says."""
         return facts.store_facts(self.logs)
@@ -134,6 +145,8 @@ class Report:
             "written": self.written,
             "written_by": self.by,
             "level": self.level,
+            "about": self.about,
+            "sample": self.sample,
             "results": list(self.folders),
             "runs": [{"name": name, **entries} for name, entries, _ in self.runs],
             "stores": self.stores,
@@ -153,10 +166,13 @@ class Report:
         return {**content, **audits}
 
 
-def build(paths: Iterable[Path], *, most_examples: int = EXAMPLES) -> Report:
+def build(
+    paths: Iterable[Path], *, most_examples: int = EXAMPLES, megabytes: float = CLIPS
+) -> Report:
     """Read logged runs and audits, and compute their report.
 
-    It has `most_examples` of each task at most; fewer if there are many tasks.
+    It has `most_examples` of each task at most, fewer if there are many tasks, and their clips in
+    so many megabytes at most.
 
     Raises:
         UserError: There is nothing to report on, or a path is not a log.
@@ -169,19 +185,21 @@ def build(paths: Iterable[Path], *, most_examples: int = EXAMPLES) -> Report:
     of_task: dict[str, list[TaskLog]] = {}
     for log in logs:
         of_task.setdefault(log.task, []).append(log)
+    with Embedded(megabytes) as clips:
+        chosen = {
+            task: examples(of, len(of_task), most_examples, clips) if most_examples else []
+            for task, of in of_task.items()
+        }
     return Report(
         found=found,
         names=names,
-        grids=paper_tables(found, names),
+        grids=paper_tables([each for each in found if not each.log.sample], names),
         problems=[
             (each.log.task, names[run_key(each.log.run)], sentence)
             for each in found
             for sentence in facts.problems(each)
         ],
-        examples={
-            task: examples(of, len(of_task), most_examples) if most_examples else []
-            for task, of in of_task.items()
-        },
+        examples=chosen,
         written=datetime.now(timezone.utc).strftime("%Y-%m-%d %H:%M UTC"),
         by=f"{_PACKAGE} {version(_PACKAGE)}",
         folders=[str(path) for path in paths],

@@ -14,6 +14,7 @@ from video_reasoning.metrics.accuracy import mean
 from video_reasoning.tasks import store
 from video_reasoning.tasks.errors import StoreError, UserError
 from video_reasoning.tasks.models import quirks
+from video_reasoning.tasks.models.software import installed
 from video_reasoning.tasks.results.items import TaskLog
 from video_reasoning.tasks.results.logs import Run
 from video_reasoning.tasks.results.numbers import TaskNumbers
@@ -35,9 +36,6 @@ _CONFIG = (
     "fewshot_seed",
 )
 _RESULTS = (
-    "lmms_eval_version",
-    "transformers_version",
-    "git_hash",
     "system_instruction",
     "chat_template_sha",
     "total_evaluation_time_seconds",
@@ -56,9 +54,24 @@ _COUNTED = (
 """Count, what a reader has to know of it, and what is counted."""
 
 
+def software(run: Run) -> dict[str, str]:
+    """Return the versions and GPUs that a run has recorded; empty for a run that has not.
+
+    The results file's own `lmms_eval_version` is not a version: it names the commit of whatever
+    repository the command was started in.
+    """
+    for result in run.tasks.values():
+        metadata = result.config.get("metadata")
+        recorded = metadata.get("software") if isinstance(metadata, Mapping) else None
+        if isinstance(recorded, Mapping):
+            return {str(name): _plain(value) for name, value in recorded.items()}
+    return {}
+
+
 def run_facts(run: Run) -> dict[str, str]:
-    """Return model, arguments, versions and seeds of a run, as its results file has them."""
-    facts = {"model": run.model, "arguments": run.model_args or "none", "date": run.date}
+    """Return model, arguments, versions and seeds of a run, as it has recorded them."""
+    facts = {"model": run.model, "arguments": run.model_args or "none", "begun": run.begun}
+    facts.update(software(run) or {"software": "versions and GPU were not recorded by the run"})
     if run.checkpoint:
         facts["checkpoint"] = run.checkpoint
     facts.update(_filled(run.config, _CONFIG))
@@ -83,6 +96,57 @@ def run_facts(run: Run) -> dict[str, str]:
 def _filled(content: Mapping[str, Any], keys: Sequence[str]) -> dict[str, str]:
     """Those of some keys that say something, as text."""
     return {key: _plain(content[key]) for key in keys if content.get(key) not in _EMPTY}
+
+
+def about(logs: Sequence[TaskLog]) -> list[str]:
+    """Say what a report is of, in a few phrases: its first line."""
+    runs = list({(log.run.folder, log.run.date): log.run for log in logs}.values())
+    begun = sorted({run.begun for run in runs})
+    said = [
+        f"Models: {', '.join(dict.fromkeys(_with_arguments(run) for run in runs))}",
+        f"begun {begun[0]}" + (f" to {begun[-1]}" if len(begun) > 1 else ""),
+        *_versions(runs),
+    ]
+    seeds = dict.fromkeys(
+        ", ".join(f"{name.removesuffix('_seed')} {value}" for name, value in found.items())
+        for run in runs
+        if (found := _filled(run.config, [name for name in _CONFIG if name.endswith("_seed")]))
+    )
+    return [*said, f"seeds: {' / '.join(seeds) or 'not recorded'}"]
+
+
+def _with_arguments(run: Run) -> str:
+    return f"{run.label} ({run.model_args})" if run.model_args else run.label
+
+
+def _versions(runs: Sequence[Run]) -> list[str]:
+    """List the versions that the runs recorded: several of one package are separated by a slash."""
+    recorded = [found for run in runs if (found := software(run))]
+    names = dict.fromkeys(name for each in recorded for name in each)
+    said = [
+        f"{'GPU:' if name == 'gpu' else name} "
+        + " / ".join(dict.fromkeys(each.get(name, "not recorded") for each in recorded))
+        for name in names
+    ]
+    without = len(runs) - len(recorded)
+    if without:
+        which = f"{without} of {len(runs)} runs" if recorded else "the runs"
+        here = ", ".join(f"{name} {found}" for name, found in installed().items())
+        said.append(f"versions and GPU not recorded by {which}; installed here now: {here}")
+    return said
+
+
+def sample_note(logs: Sequence[TaskLog]) -> str:
+    """Say that tasks are of the sample benchmark; empty if none is."""
+    tasks = list(dict.fromkeys(log.task for log in logs if log.sample))
+    if not tasks:
+        return ""
+    which = "" if all(log.sample for log in logs) else f" in {', '.join(tasks)}"
+    return (
+        f"SAMPLE BENCHMARK{which}: drawn shapes with known answers, not the released benchmarks. "
+        "These numbers say nothing about a model's video reasoning and cannot be compared with "
+        "the papers', whose tables are left out."
+    )
 
 
 def task_facts(log: TaskLog) -> dict[str, str]:
@@ -167,6 +231,13 @@ def _of_items(each: TaskNumbers) -> Iterator[str]:
             f"{counts['unparsed']:,} of {asked:,} responses ({rate:.1%}) name no option; they "
             "count as wrong."
         )
+    for condition, seen in each.frames.items():
+        if seen.differ:
+            of = f" under {condition}" if condition else ""
+            yield (
+                f"The model did not get the frames that were shown{of} in {seen.differ:,} of "
+                f"{seen.items:,} items; frames seen: {seen.text}."
+            )
     if counts["withheld"]:
         yield f"{counts['withheld']:,} of {n:,} items have no public answer: no score."
     if counts["odd lines"]:

@@ -13,28 +13,23 @@ from typing import Any
 
 from loguru import logger
 
-from video_reasoning.preprocessing.clips import clip_for
 from video_reasoning.preprocessing.conditions import Condition, condition_indices
-from video_reasoning.preprocessing.frames import Frames, count_frames, jpeg, read_frames
+from video_reasoning.preprocessing.frames import Frames, jpeg, read_frames
 from video_reasoning.preprocessing.sampling import uniform_indices
 from video_reasoning.preprocessing.video import VideoError
-from video_reasoning.tasks import store
-from video_reasoning.tasks.registry import our_tasks
+from video_reasoning.tasks.report.footage import NoFootage, Still, condition_shown, footage
+from video_reasoning.tasks.report.player import Embedded
 from video_reasoning.tasks.report.tables import RunKey, run_key
 from video_reasoning.tasks.results.items import Item, TaskLog
-from video_reasoning.tasks.results.signature import condition_of
-from video_reasoning.tasks.store.picks import read_picks
 
 KINDS = ("right", "wrong", "unparsed", "missing")
 """What an example shows; also the order in which they are shown."""
 
 _ORDER = (*KINDS, "failed", "withheld", "generated")
 
-MOST_ON_PAGE = 72  # examples in a whole report, whatever the number of tasks
+MOST_ON_PAGE = 48  # examples in a whole report, whatever the number of tasks
 LEAST_PER_TASK = 3
-SAMPLED = 8  # frames shown of a video from which the model's own sampler took what it saw
-MOST_FRAMES = 32
-SIZE = 112  # longer side of a picture in pixels
+SIZE = 480  # longer side of a picture in pixels
 QUALITY = 60
 
 
@@ -53,6 +48,17 @@ class Verdict:
     run: RunKey
     kind: str
     item: Item
+    log: Path
+
+    @property
+    def sight(self) -> str:
+        """How many of the frames shown reached the model; empty if that was not counted."""
+        item = self.item
+        if item.seen is None:
+            return ""
+        of = "" if item.shown is None else f" of {item.shown}"
+        order = {True: ", in order", False: ", not in order", None: ""}[item.ordered]
+        return f"saw {item.seen}{of} frames{order}"
 
 
 @dataclass
@@ -67,6 +73,7 @@ class Example:
         answer: The right letter, "yes" or "no", or the empty text.
         references: Reference texts, for generated text.
         frames: Pictures, in the order shown; the caption says what they are.
+        clips: Addresses of what can be played; the note says why there are none.
     """
 
     task: str
@@ -80,9 +87,17 @@ class Example:
     verdicts: Sequence[Verdict]
     frames: list[Frame] = field(default_factory=list)
     caption: str = ""
+    clips: Sequence[str] = ()
+    clip_note: str = ""
+
+    @property
+    def kind(self) -> str:
+        """What became of it, or "mixed" if its runs differ."""
+        kinds = {verdict.kind for verdict in self.verdicts}
+        return kinds.pop() if len(kinds) == 1 else "mixed"
 
 
-def examples(logs: Sequence[TaskLog], n_tasks: int, most: int) -> list[Example]:
+def examples(logs: Sequence[TaskLog], n_tasks: int, most: int, clips: Embedded) -> list[Example]:
     """Choose examples of one task, run once or several times, and take their pictures.
 
     Right, wrong, unparsed and missing ones in turn, spread over the task by a digest of their
@@ -93,20 +108,18 @@ def examples(logs: Sequence[TaskLog], n_tasks: int, most: int) -> list[Example]:
     by_item: dict[Hashable, list[Verdict]] = {}
     for log in logs:
         for item in log.items:
-            verdict = Verdict(run_key(log.run), _kind(log, item), item)
+            verdict = Verdict(run_key(log.run), outcome(log, item), item, log.log)
             by_item.setdefault((item.id, item.condition), []).append(verdict)
     found = []
     for verdicts in _choose(list(by_item.values()), most):
         item = verdicts[0].item
         log = next((each for each in logs if item.id in each.questions), logs[0])
         question = log.questions.get(item.id) or {}
-        ours = our_tasks().get(log.task)
-        config = {"dataset_name": ours.condition if ours else "", **log.result.config}
         hypothesis = str(question.get("hypothesis") or "")
         example = Example(
             task=log.task,
             id=item.id,
-            condition=item.condition or condition_of(config),
+            condition=condition_shown(log, item),
             question=str(question.get("question") or ""),
             hypothesis="" if hypothesis in str(question.get("question")) else hypothesis,
             options=list(question.get("options") or []),
@@ -114,12 +127,13 @@ def examples(logs: Sequence[TaskLog], n_tasks: int, most: int) -> list[Example]:
             references=list(question.get("references") or []),
             verdicts=verdicts,
         )
-        example.frames, example.caption = _pictures(log, question, example)
+        _add_pictures(log, question, example, clips)
         found.append(example)
     return found
 
 
-def _kind(log: TaskLog, item: Item) -> str:
+def outcome(log: TaskLog, item: Item) -> str:
+    """Say what became of an item: one of the kinds, or "failed", "withheld" or "generated"."""
     if item.status in ("missing", "failed", "unparsed"):
         return item.status
     if log.generated:
@@ -153,65 +167,26 @@ def _choose(items: Sequence[Sequence[Verdict]], most: int) -> list[Sequence[Verd
     return [verdicts for _, verdicts in sorted(chosen.values(), key=itemgetter(0))]
 
 
-def _pictures(
-    log: TaskLog, question: Mapping[str, Any], example: Example
-) -> tuple[list[Frame], str]:
-    """Return the frames that the model saw, or frames of the video that it was handed."""
-    if example.condition == "blind":
-        return [], "The model saw no video."
+def _add_pictures(
+    log: TaskLog, question: Mapping[str, Any], example: Example, clips: Embedded
+) -> None:
+    """Add the frames that the model saw, or frames of the video it was handed, and the clip."""
     if all(verdict.kind == "missing" for verdict in example.verdicts):
-        return [], "The video could not be shown: the model was sent a black clip instead."
-    if log.folder is None or not question.get("video"):
-        return [], "No pictures: the store that the run read is not there."
-    names = ["video_before", "video_after"] if log.task.endswith("_clips") else ["video"]
-    videos = [str(question.get(name) or question["video"]) for name in names]
-    if not all(store.inside(video, log.folder) for video in videos):
-        return [], "No pictures: the video is outside the store."
-    paths = [log.folder / video for video in videos]
+        example.caption = "The video could not be shown: the model was sent a black clip instead."
+        return
     try:
-        if example.condition:
-            return _condition_frames(log, question, example, paths[0], log.folder / "clips")
-        frames = [
-            Frame(frame.uri, frame.name if len(paths) == 1 else f"{path.stem}, {frame.name}")
-            for path in paths
-            for frame in frames_with(path, {}, "", SAMPLED // len(paths))[1]
-        ]
-        caption = (
-            f"{len(frames)} frames at equal distances of the video that the model was handed; "
-            "which frames it saw its own sampler decided."
-        )
-        return frames, caption
+        shown = footage(log, question, example.id, example.condition)
+        stills = shown.stills(_thumbnail)
+    except NoFootage as reason:
+        example.caption = str(reason)
+        return
     except (VideoError, OSError, ValueError) as error:
         logger.warning(f"{example.id}: no pictures: {error}")
-        return [], f"No pictures: {error}"
-
-
-def _condition_frames(
-    log: TaskLog, question: Mapping[str, Any], example: Example, path: Path, clips: Path
-) -> tuple[list[Frame], str]:
-    condition = Condition.parse(example.condition)
-    pick = None
-    if condition.kind == "handpicked":
-        pick = read_picks(log.benchmark, clips.parent.parent).get(example.id)
-        if pick is None:
-            return [], "No pictures: the pick is no longer in the store."
-
-    def shown(n_frames: int) -> list[int]:
-        return condition_indices(condition, n_frames, example.id, pick)[:MOST_FRAMES]
-
-    clip = clip_for(path, condition, example.id, clips, pick=pick, make=False)
-    if clip is None:
-        frames = _named(read_frames(path, shown, _thumbnail))
-    else:  # what the run made and showed; a single frame is in it twice
-        n_frames = int(question.get("frames") or 0) or count_frames(path)
-        indices = shown(n_frames)
-        read = read_frames(clip, lambda _: range(len(indices)), _thumbnail)
-        frames = _named(replace(read, n_frames=n_frames, indices=tuple(indices)))
-    count = f"{len(frames)} frames" if len(frames) != 1 else "frame"
-    order = ", in the order shown" if len(frames) > 1 else ""
-    left = condition.m - len(frames)
-    more = f" ({left} more were shown)" if left else ""
-    return frames, f"The {count} that the model was shown{order}{more}."
+        example.caption = f"No pictures: {error}"
+        return
+    example.frames = [Frame(still.picture, still.name) for still in stills]
+    example.caption = shown.caption(len(stills))
+    example.clips, example.clip_note = clips.addresses(shown)
 
 
 def frames_with(
@@ -237,8 +212,8 @@ def frames_with(
 
 def _named(read: Frames[str]) -> list[Frame]:
     return [
-        Frame(picture, f"frame {index} of {read.n_frames}")
-        for picture, index in zip(read.pictures, read.indices, strict=True)
+        Frame(picture, Still(picture, index, read.n_frames, seconds).name)
+        for picture, index, seconds in zip(read.pictures, read.indices, read.seconds, strict=True)
     ]
 
 

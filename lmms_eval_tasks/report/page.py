@@ -1,23 +1,33 @@
-"""The report as one page of HTML: no script, nothing fetched, every text escaped."""
+"""The report as one page of HTML: nothing fetched, every text escaped, no script but our own.
+
+The script copies tables and enlarges pictures; the page's policy names its digest, so that no other
+can run.
+"""
 
 from __future__ import annotations
 
+import base64
+import hashlib
 import re
 from collections.abc import Callable
+from pathlib import Path
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
+from markupsafe import Markup
 
 from video_reasoning.tasks.audit.variants import condition_label, measure_label
 from video_reasoning.tasks.benchmarks import BENCHMARKS
 from video_reasoning.tasks.report import audit_sections, sections
 from video_reasoning.tasks.report.audits import audit_facts, signature
 from video_reasoning.tasks.report.build import Report
-from video_reasoning.tasks.report.plots import color
+from video_reasoning.tasks.report.export import as_csv
+from video_reasoning.tasks.report.layout import arranged
+from video_reasoning.tasks.report.overview import Overview
+from video_reasoning.tasks.report.plots import color, shape
 from video_reasoning.tasks.report.tables import label
 from video_reasoning.tasks.results.numbers import UNITS
 
 _BENCHMARKS = {**{each.name: each.title for each in BENCHMARKS.values()}, "": "Other tasks"}
-_SIGNS = ("●", "■", "▲", "◆", "▼", "✚")
 _VERDICTS = {
     "right": "✓ right",
     "wrong": "✗ wrong",
@@ -26,8 +36,15 @@ _VERDICTS = {
     "failed": "∅ request failed",
     "withheld": "answer withheld",
     "generated": "generated",
+    "mixed": "≠ runs differ",
 }
 _UNSOUND = re.compile("[^\t\n -~\xa0-\ud7ff\ue000-\U0010ffff]")
+
+
+def csv_address(report: Report) -> str:
+    """Return all numbers as a file that the page contains."""
+    content = as_csv(report).encode("utf-8", "backslashreplace")
+    return f"data:text/csv;charset=utf-8;base64,{base64.b64encode(content).decode()}"
 
 
 def page(report: Report) -> str:
@@ -48,8 +65,11 @@ def environment(finalize: Callable[[object], object] | None = None) -> Environme
         lstrip_blocks=True,
         finalize=finalize,
     )
+    script = Path(__file__).with_name("templates").joinpath("page.js").read_text(encoding="utf-8")
+    digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
     made.filters["measure_label"] = measure_label
     made.globals.update(
+        arranged=arranged,
         audit_signature=signature,
         audit_sections=audit_sections,
         audit_facts=audit_facts,
@@ -57,9 +77,12 @@ def environment(finalize: Callable[[object], object] | None = None) -> Environme
         color=color,
         condition_label=condition_label,
         count=sections.count,
+        csv_address=csv_address,
         label=label,
+        script=Markup(script),
+        script_source=f"sha256-{digest}",
         sections=sections,
-        sign=lambda place: _SIGNS[place % len(_SIGNS)],
+        shape=shape,
         units=UNITS,
         verdict_words=_VERDICTS,
     )
@@ -69,7 +92,9 @@ def environment(finalize: Callable[[object], object] | None = None) -> Environme
 def render(environment: Environment, template: str, macros: str, report: Report) -> str:
     """Write a report with a template and the macros of its format."""
     ui = environment.get_template(macros).module
-    return environment.get_template(template).render(report=report, ui=ui, names=list(report.names))
+    return environment.get_template(template).render(
+        report=report, ui=ui, names=list(report.names), overview=Overview(report)
+    )
 
 
 def sound(text: str) -> str:

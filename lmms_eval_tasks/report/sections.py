@@ -88,13 +88,13 @@ def standing(report: Report, grid: Grid) -> Plot | None:
     """Draw the runs among the paper's models; only for tables of accuracies."""
     if "accuracy" not in grid.title.lower():
         return None
-    lines = [line for name, pairs in _columns(grid) if (line := _standing(report, name, pairs))]
+    lines = [line for name, pairs in grid_columns(grid) if (line := _standing(report, name, pairs))]
     if not lines:
         return None
     return forest("Runs among the paper's models (|), people (☆) and guessing (dotted)", lines)
 
 
-def _columns(grid: Grid) -> Iterator[tuple[str, list[tuple[str, Cell]]]]:
+def grid_columns(grid: Grid) -> Iterator[tuple[str, list[tuple[str, Cell]]]]:
     """Return what a paper's table measures, each with the kinds and cells of runs and models."""
     if grid.upright:
         for place, name in enumerate(grid.head):
@@ -110,28 +110,32 @@ def _standing(report: Report, name: str, pairs: Sequence[tuple[str, Cell]]) -> L
     for kind, cell in pairs:
         if cell.value is not None:
             values.setdefault(kind, []).append(cell.value)
-    points = _points(report, [cell.number for kind, cell in pairs if kind == "run" and cell.number])
+    points = run_points(
+        report, [cell.number for kind, cell in pairs if kind == "run" and cell.number]
+    )
     if not points:
         return None
     guess = values.get("guess", [None])[0]
     return Line(name, points, guess, values.get("model", ()), values.get("human", ()))
 
 
-def _points(report: Report, found: Sequence[Number]) -> list[Point]:
+def run_points(report: Report, found: Sequence[Number]) -> list[Point]:
+    """Make the points of numbers, each with the place of its run."""
     places = {key: place for place, key in enumerate(report.names)}
     return [
         Point(
             places.get((str(Path(number.file.split("; ")[0]).parent), number.run), 0),
             100 * number.value,
-            _hundredfold(number.low),
-            _hundredfold(number.high),
+            hundredfold(number.low),
+            hundredfold(number.high),
         )
         for number in found
         if number.value is not None
     ]
 
 
-def _hundredfold(value: float | None) -> float | None:
+def hundredfold(value: float | None) -> float | None:
+    """Turn a share into percent."""
     return None if value is None else 100 * value
 
 
@@ -231,17 +235,18 @@ def _breakdown(
         lines.append(Line(label("type" if breakdown == "task" else breakdown)))
     for value in values:
         text = f"{label(breakdown)}: {value}" if plain else label(value) if value else "All"
-        lines += _line(report, text, found[breakdown, value], chance)
+        lines += _line(report, text, found[breakdown, value], chance, light=bool(breakdown))
     return lines
 
 
 def _line(
-    report: Report, text: str, found: Sequence[Number], chance: float | None
+    report: Report, text: str, found: Sequence[Number], chance: float | None, *, light: bool = False
 ) -> Sequence[Line]:
     """Return a line of a plot; none if nothing was measured."""
-    points = _points(report, found)
+    points = run_points(report, found)
     n = max(number.n for number in found)
-    return [Line(f"{text} (n={n:,})", points, _hundredfold(chance))] if points else []
+    named = f"{text} (n={n:,})"
+    return [Line(named, points, hundredfold(chance), light=light)] if points else []
 
 
 def _by_condition(
@@ -265,14 +270,14 @@ def _sweep(report: Report, runs: Sequence[TaskNumbers]) -> Plot | None:
         for name in each.log.conditions():
             number, condition = each.find("accuracy", None, name), _parsed(name)
             if number and condition and condition.m:
-                points = [(condition.m, point) for point in _points(report, [number])]
+                points = [(condition.m, point) for point in run_points(report, [number])]
                 series.setdefault(report.place(each), []).extend(points)
     if not series:
         return None
     return frame_sweep(
         "Accuracy over the number of frames, with 95% intervals; dotted: guessing",
         {run: sorted(points, key=lambda entry: entry[0]) for run, points in series.items()},
-        _hundredfold(runs[0].chance),
+        hundredfold(runs[0].chance),
     )
 
 
@@ -304,15 +309,14 @@ def numbers(each: TaskNumbers) -> list[Row]:
     rows = []
     for number in each.numbers:
         group = ", ".join(f"{label(key)}: {value}" for key, value in number.group.items())
-        scale = 100 if number.unit in ("share", "ratio") else 1
         texts = cells(
             group or "all",
             number.condition or "–",
+            each.seen(number) or "–",
             shown(number, number.value),
             interval(number) or "–",
             f"{number.n:,}",
             f"{number.n_clusters:,}",
-            "–" if number.harness is None else f"{scale * number.harness:.2f}",
             number.method,
         )
         rows.append(Row(_called(number), "", texts))

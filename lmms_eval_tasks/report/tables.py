@@ -134,7 +134,7 @@ def run_names(logs: Iterable[TaskLog]) -> dict[RunKey, str]:
     """Return a short name for each run, with arguments, date or folder only to tell some apart."""
     runs = {run_key(log.run): log.run for log in logs}
     return distinct(
-        {key: (run.label, run.model_args, run.date, str(run.folder)) for key, run in runs.items()}
+        {key: (run.label, run.model_args, run.begun, str(run.folder)) for key, run in runs.items()}
     )
 
 

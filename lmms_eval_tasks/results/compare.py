@@ -1,23 +1,34 @@
-"""Two runs, item by item: is the difference real?
+"""Runs compared two by two, item by item: is the difference real?
 
 Right and wrong answers of two runs to the same questions are paired. If every question has a
-video of its own, McNemar's exact test decides; questions that share videos are not independent,
-and the interval of the difference decides, as it does for generation scores.
+video of its own, McNemar's exact test gives the p-value; questions that share videos are not
+independent, and the interval of the difference gives it, as it does for generation scores. The
+p-values of all comparisons of a call are corrected for their number (Holm).
 """
 
 from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
+from itertools import combinations
 from pathlib import Path
 
 from video_reasoning.metrics.accuracy import finite, mean
-from video_reasoning.metrics.intervals import Estimate, difference_interval, mcnemar
+from video_reasoning.metrics.audits import detectable, holm, p_two_sided
+from video_reasoning.metrics.intervals import difference_interval, mcnemar
 from video_reasoning.metrics.paired import complete_groups
 from video_reasoning.tasks.errors import UserError
-from video_reasoning.tasks.results.items import GENERATION, Item, Questions, TaskLog, read_task
+from video_reasoning.tasks.results.items import (
+    GENERATION,
+    Item,
+    Questions,
+    Seen,
+    TaskLog,
+    frames_seen,
+    read_task,
+)
 from video_reasoning.tasks.results.logs import Run, find_runs
 from video_reasoning.tasks.results.signature import signature
 
@@ -65,11 +76,17 @@ class Comparison:
         a: The first run's mean over the items, as a share or score; None over no item.
         difference: b - a, with the ends of its 95% interval.
         only_a_right: Items that only the first run got right; None for scores.
-        p: McNemar's exact two-sided p-value; None if it does not apply (questions that share
-            videos, generation scores).
-        test: What decided: "McNemar" or "bootstrap".
-        different: Whether the difference is real, at the 5% level; None over no item.
+        p: Two-sided p-value; None over no item.
+        test: Where it is from: "McNemar" (exact) or "bootstrap" (the interval: questions that
+            share videos, generation scores).
+        different: Whether the difference is real: the corrected p-value is below 5%; None over no
+            item.
         verdict: The same as a sentence.
+        name_a: The first run's name in sentences: its model, and more if two would share it.
+        p_corrected: The p-value times the number of comparisons that Holm's method demands.
+        detectable: The smallest difference that this many items show with 80% power; None over
+            no item.
+        seen_a: What reached the first run's model of the shared items.
         prompts_differ: Shared items that were asked in other words.
         log_a: The first run's sample log.
         signature_a: What identifies the first run's numbers.
@@ -100,75 +117,148 @@ class Comparison:
     log_b: str
     signature_a: str = ""
     signature_b: str = ""
+    name_a: str = ""
+    name_b: str = ""
+    p_corrected: float | None = None
+    detectable: float | None = None
+    seen_a: Seen | None = None
+    seen_b: Seen | None = None
 
 
 def compare(
-    a: Path, b: Path, *, tasks: Sequence[str] = (), shared_only: bool = False
+    *paths: Path,
+    models: Sequence[str] = (),
+    tasks: Sequence[str] = (),
+    shared_only: bool = False,
 ) -> list[Comparison]:
-    """Compare two runs over the tasks that both have.
+    """Compare runs two by two over the tasks that both have.
 
     Args:
-        a: Output folder, results file or sample log of the first run.
-        b: The same of the second.
+        paths: Output folders, results files or sample logs. Several paths of one model each are a
+            run each; one path is taken apart by its models.
+        models: Which models of the paths, by checkpoint or by the harness's name. Empty: all.
         tasks: Which tasks; "X:Y" compares X of the first run with Y of the second. Empty: all
             that both runs have.
         shared_only: Whether to go on, over what is shared, if the runs' items differ.
 
     Returns:
-        A comparison for each task, condition and measure.
+        A comparison for each two runs, task, condition and measure.
 
     Raises:
-        CompareError: A path has several models, the runs have no task in common, or the items of
-            a task differ and `shared_only` is not set.
+        CompareError: There are not two runs, a path has several models none of which is named,
+            two runs have no task in common, or the items of a task differ and `shared_only` is
+            not set.
     """
-    first, second = _tasks_of(a), _tasks_of(b)
-    pairs = [_named(name, first, second, a, b) for name in tasks]
-    if not tasks:
-        pairs = [(name, name) for name in first if name in second]
-    if not pairs:
-        raise CompareError(
-            f"The runs have no logged task in common: {a} has {', '.join(first) or 'none'}, "
-            f"{b} has {', '.join(second) or 'none'}; name two with --task A:B."
-        )
     found: list[Comparison] = []
     cache: dict[Path, Questions] = {}
-    for name_a, name_b in pairs:
-        log_a = read_task(first[name_a], name_a, cache)
-        log_b = read_task(second[name_b], name_b, cache)
-        found += _compare_task(log_a, log_b, shared_only)
+    for first, second in combinations(_sides(paths, models), 2):
+        pairs = [_named(name, first, second) for name in tasks]
+        if not tasks:
+            pairs = [(name, name) for name in first.tasks if name in second.tasks]
+        if not pairs:
+            raise CompareError(
+                f"The runs have no logged task in common: {first.name} has "
+                f"{', '.join(first.tasks) or 'none'}, {second.name} has "
+                f"{', '.join(second.tasks) or 'none'}; name two with --task A:B."
+            )
+        for name_a, name_b in pairs:
+            log_a = read_task(first.tasks[name_a], name_a, cache)
+            log_b = read_task(second.tasks[name_b], name_b, cache)
+            for each in compare_logs(log_a, log_b, shared_only=shared_only):
+                found.append(replace(each, name_a=first.name, name_b=second.name))
+    return judged(found)
+
+
+@dataclass(frozen=True)
+class _Side:
+    """What is compared: a model's logged tasks, each with its run.
+
+    Attributes:
+        name: What sentences call it.
+        path: Where it was found.
+        tasks: Task -> the latest run that logged it.
+    """
+
+    name: str
+    path: Path
+    tasks: Mapping[str, Run]
+
+    @property
+    def run(self) -> Run:
+        return next(iter(self.tasks.values()))
+
+
+def _sides(paths: Sequence[Path], models: Sequence[str]) -> list[_Side]:
+    """Return the runs to compare, in the order of the models named, else of the paths."""
+    found = [side for path in paths for side in _models(path)]
+    if models:
+        found = [side for name in models for side in _of_model(name, found)]
+    elif len(paths) > 1 and len(found) > len(paths):
+        path = next(side.path for side in found if len(list(_models(side.path))) > 1)
+        names = ", ".join(dict.fromkeys(side.name for side in found if side.path == path))
+        raise CompareError(
+            f"{path} has runs of several models ({names}), so it is not clear which to compare; "
+            "name them with --models."
+        )
+    if len(found) < 2:
+        names = ", ".join(side.name for side in found) or "none"
+        raise CompareError(f"A comparison needs two runs; there are: {names}.")
+    named = [side.name for side in found]
+    if len(set(named)) < len(named):
+        # One model twice: what tells the runs apart is where they are, or their arguments.
+        by_path = len({side.path for side in found}) == len(found)
+        return [
+            replace(side, name=str(side.path) if by_path else f"{side.name} ({_arguments(side)})")
+            for side in found
+        ]
     return found
 
 
-def _tasks_of(path: Path) -> dict[str, Run]:
-    """Task -> its run, of the one model below a path."""
-    runs = find_runs([path])
-    logged = [run for run in runs if any(result.samples for result in run.tasks.values())]
-    models = {(run.model, run.checkpoint, run.model_args) for run in logged}
-    if len(models) > 1:
-        listed = "; ".join(f"{run.label}: {run.results or run.folder}" for run in logged[:_SHOWN])
-        raise CompareError(
-            f"{path} has runs of {len(models)} models, so it is not clear which to compare; "
-            f"name one of their results files ({listed})."
-        )
+def _arguments(side: _Side) -> str:
+    return side.run.model_args or "no arguments"
+
+
+def _of_model(name: str, sides: Sequence[_Side]) -> Iterator[_Side]:
+    matches = [side for side in sides if name in (side.name, side.run.model)]
+    if not matches:
+        names = ", ".join(dict.fromkeys(side.name for side in sides)) or "none"
+        raise CompareError(f"There is no run of the model {name}; there are: {names}.")
+    yield from matches
+
+
+def _models(path: Path) -> Iterator[_Side]:
+    """Yield the models below a path, each with its logged tasks."""
+    logged = [
+        run for run in find_runs([path]) if any(result.samples for result in run.tasks.values())
+    ]
     if not logged:
         raise CompareError(f"{path} has no sample logs; evaluate with --log_samples.")
-    return {task: run for run in logged for task, result in run.tasks.items() if result.samples}
+    groups: dict[tuple[str, str, str], list[Run]] = {}
+    for run in logged:
+        groups.setdefault((run.model, run.checkpoint, run.model_args), []).append(run)
+    for runs in groups.values():
+        tasks = {task: run for run in runs for task, result in run.tasks.items() if result.samples}
+        yield _Side(runs[0].label, path, tasks)
 
 
-def _named(
-    name: str, first: Mapping[str, Run], second: Mapping[str, Run], a: Path, b: Path
-) -> tuple[str, str]:
+def _named(name: str, first: _Side, second: _Side) -> tuple[str, str]:
     one, colon, other = name.partition(":")
     pair = (one, other if colon else one)
-    for task, tasks, path in ((pair[0], first, a), (pair[1], second, b)):
-        if task not in tasks:
+    for task, side in zip(pair, (first, second), strict=True):
+        if task not in side.tasks:
             raise CompareError(
-                f"{path} has no logged run of {task!r}; it has {', '.join(tasks) or 'none'}."
+                f"{side.path} has no logged run of {task!r} by {side.name}; it has "
+                f"{', '.join(side.tasks) or 'none'}."
             )
     return pair
 
 
-def _compare_task(log_a: TaskLog, log_b: TaskLog, shared_only: bool) -> list[Comparison]:
+def compare_logs(log_a: TaskLog, log_b: TaskLog, *, shared_only: bool = False) -> list[Comparison]:
+    """Compare two logs of one task, without names and verdicts: see :func:`judged`.
+
+    Raises:
+        CompareError: The items differ and `shared_only` is not set, or none is shared.
+    """
     items_a, items_b = (
         {(item.id, item.condition): item for item in log.items} for log in (log_a, log_b)
     )
@@ -256,11 +346,8 @@ class _Pair:
         estimate = difference_interval(a, b, videos, level=LEVEL)
         binary = measure not in GENERATION
         test = mcnemar(a, b) if binary else None
-        p = test.p_exact if test and both and len(set(videos)) == len(videos) else None
-        different: bool | None = None
-        if both:
-            excludes_zero = estimate.low > 0 or estimate.high < 0
-            different = excludes_zero if p is None else p < 1 - LEVEL
+        independent = test is not None and len(set(videos)) == len(videos)
+        p = test.p_exact if test and independent else p_two_sided(estimate)
         return Comparison(
             task=self.name,
             measure=measure,
@@ -277,10 +364,10 @@ class _Pair:
             high=finite(estimate.high),
             only_a_right=test.only_a if test else None,
             only_b_right=test.only_b if test else None,
-            p=p,
-            test="bootstrap" if p is None else "McNemar",
-            different=different,
-            verdict=_verdict(measure, estimate, p, different),
+            p=p if both else None,
+            test="McNemar" if independent else "bootstrap",
+            different=None,
+            verdict="",
             flips=tuple(
                 Flip(
                     id=one.id,
@@ -300,42 +387,72 @@ class _Pair:
             log_b=str(self.log_b.log),
             signature_a=signature(self.log_a, condition),
             signature_b=signature(self.log_b, condition),
+            detectable=finite(detectable(estimate)),
+            seen_a=frames_seen(one.sight for one, _ in items),
+            seen_b=frames_seen(other.sight for _, other in items),
         )
 
 
-def _verdict(measure: str, estimate: Estimate, p: float | None, different: bool | None) -> str:
-    """Whether the difference is real, in a sentence."""
-    if different is None:
-        return "No item has a score in both runs: nothing can be said."
+def judged(found: Sequence[Comparison]) -> list[Comparison]:
+    """Return the comparisons with their p-values corrected for their number, and verdicts."""
+    corrected = iter(holm([each.p for each in found if each.p is not None]))
+    done = []
+    for each in found:
+        p = next(corrected) if each.p is not None else None
+        one = replace(each, p_corrected=p, different=None if p is None else p < 1 - LEVEL)
+        done.append(replace(one, verdict=_verdict(one, len(found))))
+    return done
+
+
+def _scale(measure: str) -> tuple[float, int, str]:
+    """Return the factor with which a measure is printed, its digits, and its unit in a sentence."""
     scale = _SCALES.get(measure, 100.0)
-    unit, digits = (" points", 1) if scale == 100 else ("", 2)
-    low, high = (f"{scale * end:+.{digits}f}" for end in (estimate.low, estimate.high))
-    reason = f"95% interval {low} to {high}" + (f"; p = {p:.3g}" if p is not None else "")
-    if estimate.value == 0:
-        return f"No difference: the runs are level ({reason})."
-    better = "B" if estimate.value > 0 else "A"
-    size = f"{scale * abs(estimate.value):.{digits}f}{unit}"
-    if different:
-        return f"{better} is better by {size}, and the difference is real ({reason})."
+    return (scale, 1, " points") if scale == 100 else (scale, 3, "")
+
+
+def _p_value(p: float) -> str:
+    return f"= {p:.2g}" if p >= 0.0001 else "< 0.0001"
+
+
+def _verdict(each: Comparison, comparisons: int) -> str:
+    """Whether the difference is real, in a sentence; it and its interval are the leader's."""
+    if each.difference is None or each.low is None or each.high is None or each.p is None:
+        return "No item has a score in both runs: nothing can be said."
+    scale, digits, unit = _scale(each.measure)
+    leads = each.difference > 0
+    leader, other = (each.name_b, each.name_a) if leads else (each.name_a, each.name_b)
+    ends = (each.low, each.high) if leads else (-each.high, -each.low)
+    low, high = (f"{scale * end + 0.0:.{digits}f}" for end in ends)
+    found = f"95% interval {low} to {high}; p {_p_value(each.p)}"
+    if each.p_corrected is not None and comparisons > 1:
+        found += f", corrected for {comparisons} comparisons {_p_value(each.p_corrected)}"
+    size = f"{scale * abs(each.difference):.{digits}f}{unit}"
+    if each.different:
+        return f"{leader} is better than {other} by {size}, and the difference is real ({found})."
+    shown = ""
+    if each.detectable is not None:
+        shown = (
+            f" This many would show a difference of {scale * each.detectable:.{digits}f}{unit} "
+            "(80% power)."
+        )
+    if not each.difference:
+        return f"No difference: {leader} and {other} are level ({found}).{shown}"
+    if each.p < 1 - LEVEL:
+        return (
+            f"{leader} is ahead of {other} by {size}; alone that would be real, but not among so "
+            f"many comparisons ({found}).{shown}"
+        )
     return (
-        f"{better} is ahead by {size}, but that is within what chance alone gives ({reason}): "
-        "it cannot be said which is better."
+        f"{leader} is ahead of {other} by {size}, which chance alone gives as well ({found}): it "
+        f"cannot be said which is better.{shown}"
     )
 
 
-def text(
-    found: Sequence[Comparison], names: tuple[str, str], *, most: int = 10, markdown: bool = False
-) -> str:
+def text(found: Sequence[Comparison], *, most: int = 10, markdown: bool = False) -> str:
     """Write the comparisons for a reader, with at most so many flipped items for each task."""
-    between = [""] if markdown else []
-    lines = [f"A: {names[0]}", *between, f"B: {names[1]}", ""]
+    lines: list[str] = []
     for each in found:
         lines += _lines(each, most, markdown)
-    if len(found) > 1:
-        lines.append(
-            f"{len(found)} comparisons were made; of so many, about one in twenty looks real by "
-            "chance alone."
-        )
     return "\n".join(lines).rstrip() + "\n"
 
 
@@ -343,36 +460,38 @@ def _lines(each: Comparison, most: int, markdown: bool) -> list[str]:
     """One comparison, a line each of what it says."""
     title = f"{each.task}: {each.measure}" + (f", {each.condition}" if each.condition else "")
     indent, inner = ("- ", "  - ") if markdown else ("  ", "    ")
-    scale = _SCALES.get(each.measure, 100.0)
-    digits = 1 if scale == 100 else 3
+    scale, digits, _ = _scale(each.measure)
     said = []
-    if each.a is not None and each.b is not None and each.difference is not None:
+    if each.a is not None and each.b is not None:
         kind = "pairs" if each.measure == "paired accuracy" else "items"
         said.append(
-            f"A {scale * each.a:.{digits}f}, B {scale * each.b:.{digits}f}, "
-            f"B - A {scale * each.difference:+.{digits}f} over {each.n:,} {kind} in "
-            f"{each.n_clusters:,} videos"
+            f"{each.name_a} {scale * each.a:.{digits}f}, {each.name_b} "
+            f"{scale * each.b:.{digits}f}, over {each.n:,} {kind} in {each.n_clusters:,} videos"
         )
     if each.only_a_right is not None:
-        said.append(f"only A right: {each.only_a_right:,}; only B right: {each.only_b_right:,}")
+        said.append(
+            f"right only by {each.name_a}: {each.only_a_right:,}; only by {each.name_b}: "
+            f"{each.only_b_right:,}"
+        )
     said += [each.verdict, *_notes(each)]
     same = each.signature_a == each.signature_b
-    said.append(each.signature_a if same else f"A {each.signature_a}; B {each.signature_b}")
+    both = f"{each.name_a}: {each.signature_a}; {each.name_b}: {each.signature_b}"
+    said.append(each.signature_a if same else both)
     lines = [f"## {title}", ""] if markdown else [title]
     lines += [f"{indent}{sentence}" for sentence in said]
     if each.flips and most:
-        lines.append(f"{indent}flipped:")
-        lines += [f"{inner}{_flip(flip)}" for flip in each.flips[:most]]
+        lines.append(f"{indent}right by one, wrong by the other:")
+        lines += [f"{inner}{_flip(flip, each)}" for flip in each.flips[:most]]
         if len(each.flips) > most:
             lines.append(f"{inner}... and {len(each.flips) - most:,} more")
     return [*lines, ""]
 
 
-def _flip(flip: Flip) -> str:
+def _flip(flip: Flip, of: Comparison) -> str:
     shown = f" ({flip.condition})" if flip.condition else ""
     return (
-        f"{flip.id}{shown}: right {flip.target}, A {flip.a or 'none'}, B {flip.b or 'none'} "
-        f"(log lines {flip.line_a} and {flip.line_b})"
+        f"{flip.id}{shown}: the answer is {flip.target}; {of.name_a} chose {flip.a or 'none'}, "
+        f"{of.name_b} {flip.b or 'none'} (lines {flip.line_a} and {flip.line_b} of the logs)"
     )
 
 
@@ -387,17 +506,20 @@ def _notes(each: Comparison) -> list[str]:
         notes.append(f"Over {each.n_clusters} videos the interval is rough.")
     if each.unscored:
         notes.append(f"{each.unscored:,} shared items lack a score in a run and are left out.")
+    if each.seen_a and each.seen_b and each.seen_a.known + each.seen_b.known:
+        notes.append(
+            f"Different frames seen per item: {each.name_a} "
+            f"{each.seen_a.text or 'not known'}; {each.name_b} {each.seen_b.text or 'not known'}."
+        )
     if each.prompts_differ:
         notes.append(f"{each.prompts_differ:,} of the items were asked with another prompt.")
     return notes
 
 
-def as_json(found: Sequence[Comparison], names: tuple[str, str]) -> str:
+def as_json(found: Sequence[Comparison]) -> str:
     """Write the comparisons with all flipped items as JSON."""
     content = {
-        "format": 1,
-        "a": names[0],
-        "b": names[1],
+        "format": 2,
         "level": LEVEL,
         "comparisons": [asdict(each) for each in found],
     }

@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, TypeGuard
 
+from video_reasoning.metrics.accuracy import finite, mean
 from video_reasoning.metrics.lengths import count_words
 from video_reasoning.tasks import registry
 from video_reasoning.tasks.benchmarks import BENCHMARKS
@@ -27,9 +28,20 @@ from video_reasoning.tasks.results.logs import (
     read_samples,
 )
 from video_reasoning.tasks.results.questions import questions_of
+from video_reasoning.tasks.sight import Sight
 from video_reasoning.tasks.store.questions import load_questions
 
-__all__ = ["GENERATION", "Item", "Questions", "ReportError", "TaskLog", "gather", "read_task"]
+__all__ = [
+    "GENERATION",
+    "Item",
+    "Questions",
+    "ReportError",
+    "Seen",
+    "TaskLog",
+    "frames_seen",
+    "gather",
+    "read_task",
+]
 
 GENERATION = ("clip_score", "llm_match", "bleu", "rouge_l")
 """Metrics of responses in free text, in the order of the papers' tables."""
@@ -110,9 +122,60 @@ class Item:
     ordered: bool | None = None
 
     @property
+    def sight(self) -> Sight:
+        """What the model saw of it."""
+        return Sight(self.shown, self.seen, self.ordered)
+
+    @property
     def n_options(self) -> int | None:
         """How many options there are, 2 for yes or no; None for an unknown question."""
         return len(self.question.get("options") or "yn") if self.question else None
+
+
+@dataclass(frozen=True)
+class Seen:
+    """The frames that reached a model, over some items.
+
+    Attributes:
+        items: How many items there are, and `known` those whose frames were counted.
+        mean: Mean number of different frames per known item; None over none.
+        fewest: The fewest of them.
+        shown: Mean number of different frames that were shown in those items; None for videos as
+            they are, whose frames the model chooses.
+        differ: Items whose frames are not those that were shown, or in another order.
+    """
+
+    items: int
+    known: int
+    mean: float | None
+    fewest: int | None
+    shown: float | None
+    differ: int
+
+    @property
+    def text(self) -> str:
+        """A few words, such as `16` or `13.6 of 16 (8 at least, 34 items differ)`, or none."""
+        if self.mean is None:
+            return ""
+        words = f"{self.mean:.3g}"
+        if not self.differ:
+            return words
+        shown = "" if self.shown is None else f" of {self.shown:.3g}"
+        return f"{words}{shown} ({self.fewest} at least, {self.differ:,} items differ)"
+
+
+def frames_seen(sights: Iterable[Sight]) -> Seen:
+    """Return what reached the model of some items."""
+    sights = list(sights)
+    counts = [each.seen for each in sights if each.seen is not None]
+    return Seen(
+        items=len(sights),
+        known=len(counts),
+        mean=finite(mean(counts)),
+        fewest=min(counts, default=None),
+        shown=finite(mean(each.shown for each in sights if each.seen is not None)),
+        differ=sum(each.differs for each in sights),
+    )
 
 
 @dataclass
@@ -162,6 +225,11 @@ class TaskLog:
     def folder(self) -> Path | None:
         """The benchmark's folder in the store that the questions were read from."""
         return self.questions_file.parent.parent if self.questions_file else None
+
+    @property
+    def sample(self) -> bool:
+        """Whether the questions are the sample benchmark's: only they say what settles them."""
+        return any(question.get("evidence") for question in self.questions.values())
 
     def conditions(self) -> dict[str, list[Item]]:
         """Map each condition to its items, in order of appearance."""

@@ -19,12 +19,14 @@ import math
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from datetime import datetime, timezone
 from pathlib import Path
 from typing import Any
+from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from loguru import logger
 
-from video_reasoning.tasks.errors import UserError
+from video_reasoning.tasks.errors import UserError, cause
 from video_reasoning.tasks.store.text_files import is_regular, loads, read_bytes
 
 _RESULTS = re.compile(r"^(?P<date>.+)_results\.json$")
@@ -89,6 +91,25 @@ class Run:
         """``--limit`` as given, or the empty text; whatever a results file has there."""
         value = self.config.get("limit")
         return (f"{value:g}" if isinstance(value, (int, float)) else str(value)) if value else ""
+
+    @property
+    def begun(self) -> str:
+        """When the run began, such as "2026-11-22 05:16 UTC".
+
+        The harness names files by the clock of `--timezone`, Singapore's unless a user sets it.
+        """
+        zone = _mapping(self.config.get("resolved_cli_args")).get("timezone")
+        try:
+            local = datetime.strptime(self.date, "%Y%m%d_%H%M%S")
+        except ValueError:
+            return self.date
+        try:
+            known = local.replace(tzinfo=ZoneInfo(str(zone))) if zone else None
+        except (ValueError, OSError, ZoneInfoNotFoundError):
+            known = None
+        if known is None:
+            return f"{local:%Y-%m-%d %H:%M} (time zone {zone or 'not recorded'})"
+        return f"{known.astimezone(timezone.utc):%Y-%m-%d %H:%M} UTC"
 
     def samples(self, task: str) -> Path:
         """Return the sample log of a task.
@@ -264,7 +285,7 @@ def _from_results(path: Path) -> Run:
         content = loads(read_bytes(path))
     except (OSError, ValueError, RecursionError) as error:
         raise LogError(
-            f"The results file {path} cannot be read ({error}); "
+            f"The results file {path} cannot be read ({cause(error)}); "
             "name another run's, or run the evaluation again."
         ) from error
     if not isinstance(content, dict) or not isinstance(content.get("results"), dict):
@@ -381,7 +402,7 @@ def read_samples(path: Path, odd: OddLines | None = None) -> Iterator[Sample]:
                 seen.add(sample.doc_id)
                 yield sample
     except OSError as error:
-        raise LogError(f"The sample log {path} cannot be read ({error}).") from error
+        raise LogError(f"The sample log {path} cannot be read ({cause(error)}).") from error
     if odd is None and left_out.count:
         logger.warning(left_out.sentence(path))
 

@@ -13,7 +13,7 @@ from video_reasoning.metrics.intervals import Estimate, accuracy_interval, mean_
 from video_reasoning.metrics.paired import complete_groups, consistency, decompose, score_groups
 from video_reasoning.metrics.principles import CONDITIONS, GAINS
 from video_reasoning.tasks.benchmarks import BENCHMARKS
-from video_reasoning.tasks.results.items import GENERATION, Item, TaskLog
+from video_reasoning.tasks.results.items import GENERATION, Item, Seen, TaskLog, frames_seen
 from video_reasoning.tasks.results.principles import evaluate_items
 from video_reasoning.tasks.results.signature import signature
 from video_reasoning.tasks.states import LEFT_OUT
@@ -88,6 +88,7 @@ class TaskNumbers:
         chance: Expected accuracy of guessing among the options, 0..1, or None.
         chance_paired: The same for whole pairs.
         paired: Further figures of paired scoring, by name; empty if there are no pairs.
+        frames: Condition (the empty text if the task has one way only) -> what reached the model.
     """
 
     log: TaskLog
@@ -97,6 +98,19 @@ class TaskNumbers:
     chance: float | None = None
     chance_paired: float | None = None
     paired: dict[str, float | int | None] = field(default_factory=dict)
+    frames: dict[str, Seen] = field(default_factory=dict)
+
+    def seen(self, number: Number) -> str:
+        """Say what reached the model of what a number shows; the empty text if nobody knows.
+
+        A ratio rests on several conditions.
+        """
+        roles = GAINS.get(number.name, ())
+        names = [CONDITIONS[role] for role in roles] or [number.condition]
+        texts = {name: self.frames[name].text for name in names if name in self.frames}
+        if len(set(texts.values())) > 1:
+            return ", ".join(f"{name} {text}" for name, text in texts.items())
+        return next(iter(texts.values()), "")
 
     def find(
         self, name: str, group: Mapping[str, str] | None = None, condition: str | None = None
@@ -130,6 +144,7 @@ class TaskNumbers:
             "chance": self.chance,
             "chance_paired": self.chance_paired,
             "paired": self.paired,
+            "frames_seen": {name: asdict(seen) for name, seen in self.frames.items()},
             "numbers": [asdict(number) for number in self.numbers],
             "harness_table": dict(log.result.metrics),
             "odd_lines": log.odd.reasons,
@@ -140,6 +155,9 @@ def measure(log: TaskLog) -> TaskNumbers:
     """Compute everything that a report says of one task of one run."""
     found = TaskNumbers(log)
     _count(found)
+    found.frames = {
+        name: frames_seen(item.sight for item in items) for name, items in log.conditions().items()
+    }
     if log.generated:
         _generation(found)
         return found

@@ -33,7 +33,6 @@ from video_reasoning.tasks.llm import extractor
 from video_reasoning.tasks.results.items import Item, TaskLog, read_task
 from video_reasoning.tasks.results.logs import Run, find_runs
 from video_reasoning.tasks.results.signature import signature
-from video_reasoning.tasks.sight import Sight
 from video_reasoning.tasks.store.picks import PicksError, read_installed
 from video_reasoning.tasks.tvbench.principles import PRINCIPLES
 
@@ -250,7 +249,7 @@ def evaluate_items(items: Sequence[Item], name: str = ALL, level: float = 0.95) 
 
 def _lost(items: Sequence[Item]) -> str:
     """Say if a model did not get the frames of a condition; empty if it did or nobody knows."""
-    wrong = [item for item in items if Sight(item.shown, item.seen, item.ordered).differs]
+    wrong = [item for item in items if item.sight.differs]
     if not wrong:
         return ""
     counts = [item.seen for item in wrong if item.seen is not None and item.seen != item.shown]
@@ -302,7 +301,7 @@ def render(found: PrinciplesRun) -> Group:
     level = next(iter(found.parts[0].measures.values())).level
     arguments = f" ({run.model_args})" if run.model_args else ""
     table = Table(
-        title=Text(f"{run.label}{arguments}, {run.date}; x100"),
+        title=Text(f"{run.label}{arguments}, {run.begun}; x100"),
         title_justify="left",
         box=box.SIMPLE_HEAD,
         show_edge=False,

@@ -9,6 +9,7 @@ chance everywhere that the scoring gives nothing away.
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -72,14 +73,18 @@ class _Row:
         chance = mean(item.chance for item in self.scored)
         bad = self.verdict.startswith("no")
         return [
-            self.label,
-            str(len(self.items)),
-            str(self.count("missing")),
-            str(self.count("unparsed")),
+            f"  {self.label}",
+            f"{len(self.items):,}",
             *("n/a" if math.isnan(number) else f"{number:.3f}" for number in (value, chance)),
-            self.expected,
+            self.expected.removeprefix("chance: "),
             f"[bold red]{self.verdict}[/]" if bad else self.verdict,
         ]
+
+    def unscored(self) -> str:
+        """Say which of the items have no score; the empty text if all do."""
+        counts = {status: self.count(status) for status in ("missing", "failed", "unparsed")}
+        found = ", ".join(f"{count:,} {status}" for status, count in counts.items() if count)
+        return f"{self.task}, {self.label}: {found}." if found else ""
 
 
 def within_chance(chances: Sequence[float], alpha: float = ALPHA) -> tuple[int, int]:
@@ -131,8 +136,6 @@ def check(results: Sequence[Path]) -> bool:
     from rich.console import Console
 
     console = Console()
-    if not console.is_terminal:
-        console = Console(width=150)
     sound = True
     models: dict[tuple[str, str], list[_Row]] = {}
     for run in find_runs(results):
@@ -148,7 +151,10 @@ def check(results: Sequence[Path]) -> bool:
                 models.setdefault((run.model, name), []).extend(_rows(run.model, task, items))
     for (model, name), rows in models.items():
         rows.extend(_pooled(model, rows))
-        console.print(_table(name, rows), "")
+        console.print(_table(name, rows))
+        for sentence in filter(None, (row.unscored() for row in rows)):
+            console.print(sentence, markup=False, highlight=False)
+        console.print()
         sound &= not any(row.verdict.startswith("no") for row in rows)
     if not models:
         console.print(
@@ -158,9 +164,20 @@ def check(results: Sequence[Path]) -> bool:
             markup=False,
             highlight=False,
         )
-    elif not sound:
-        console.print("Not everything came out as it must.")
+    else:
+        verdicts = Counter(
+            row.verdict.partition(":")[0] for rows in models.values() for row in rows if row.verdict
+        )
+        console.print(_closing(verdicts["ok"], verdicts["no"], sound), highlight=False)
     return bool(models) and sound
+
+
+def _closing(n_ok: int, n_against: int, sound: bool) -> str:
+    if not sound:
+        return f"Not everything came out as it must; verdicts that say no: {n_against}."
+    if not n_ok:
+        return f"No verdict: only {OBSERVER} and {RANDOM} have results that are known in advance."
+    return f"Everything came out as it must: {n_ok} verdicts, all ok."
 
 
 def _items(run: Run, task: str) -> tuple[list[_Answer], list[str]]:
@@ -168,7 +185,7 @@ def _items(run: Run, task: str) -> tuple[list[_Answer], list[str]]:
     log = read_task(run, task, check=False)
     if log.problem:
         return [], [log.problem] if task in registry.our_tasks() else []
-    if not any(question.get("evidence") for question in log.questions.values()):
+    if not log.sample:
         return [], []
     known = [item for item in log.items if item.target == (item.question.get("answer") or "")]
     # Free text is right or wrong by degrees.
@@ -301,27 +318,37 @@ def _expect_chance(row: _Row, *, by_variant: bool) -> None:
         elif (least, most) != (0, total):
             verdicts.add("ok")
     row.expected = "chance: " + "; ".join(dict.fromkeys(ranges))
-    row.verdict = min(verdicts, default="too few to tell")  # a "no" is before "ok"
+    row.verdict = min(verdicts, default="too few")  # a "no" is before "ok"
 
 
 def _unscored(row: _Row) -> str:
-    return "answers withheld" if row.count("withheld") else "no: nothing was scored"
+    return "withheld" if row.count("withheld") else "no: nothing was scored"
 
 
 def _table(name: str, rows: Sequence[_Row]) -> Any:
+    """Return the rows below their tasks, in at most 80 columns."""
+    from rich import box
     from rich.table import Table
 
-    table = Table(title=name, title_justify="left")
-    for column in ("task", "evidence"):
-        table.add_column(column)
-    for column in ("items", "missing", "unparsed", "accuracy", "chance"):
+    table = Table(
+        title=name,
+        title_justify="left",
+        box=box.SIMPLE_HEAD,
+        show_edge=False,
+        pad_edge=False,
+        collapse_padding=True,
+    )
+    table.add_column("task, evidence", max_width=28, overflow="fold")
+    for column in ("items", "accuracy", "chance"):
         table.add_column(column, justify="right")
-    for column in ("expected", "verdict"):
-        table.add_column(column, no_wrap=True)
+    table.add_column("expected", max_width=14)
+    table.add_column("verdict", max_width=13)
     previous = ""
     for row in rows:
-        if previous and row.task != previous:
-            table.add_section()
-        table.add_row(row.task if row.task != previous else "", *row.cells())
+        if row.task != previous:
+            if previous:
+                table.add_section()
+            table.add_row(row.task)
+        table.add_row(*row.cells())
         previous = row.task
     return table

@@ -1,5 +1,5 @@
 """What a model really sees: the frames that reach it, counted for each question of a run."""
 
-from video_reasoning.tasks.sight.watch import Sight, asked, sight_of
+from video_reasoning.tasks.sight.watch import Sight, asked, note, remember, sight_of, silent
 
-__all__ = ["Sight", "asked", "sight_of"]
+__all__ = ["Sight", "asked", "note", "remember", "sight_of", "silent"]

@@ -15,10 +15,12 @@ from functools import cache, wraps
 from importlib import import_module
 from typing import Any
 
+from video_reasoning.tasks.sight import caught
 from video_reasoning.tasks.sight.clips import cells
 from video_reasoning.tasks.sight.seen import (
     LEDGER,
     Picture,
+    Span,
     guarded,
     mapping,
     replace_once,
@@ -95,6 +97,28 @@ def _sent(messages: Sequence[Mapping[str, Any]]) -> None:
     span = LEDGER.sent(contents)
     if span is not None:
         span.observe(_pictures(contents, span.detailed), "request")
+        _keep(span, contents)
+
+
+def _keep(span: Span, contents: Sequence[Any]) -> None:
+    """Keep for a probe what is in a request."""
+    kept = caught.catch(span)
+    if kept is None:
+        return
+    looks = kept.looks["request"] = []
+    for content in contents:
+        kept.texts += [content] if isinstance(content, str) else []
+        for part in () if isinstance(content, str) else content or ():
+            kept.texts += [part["text"]] if isinstance(part.get("text"), str) else []
+            if part.get("type") == "image_url":
+                found = _picture(str(mapping(part["image_url"]).get("url", part["image_url"])))
+                looks += [] if found is None else [_look(found)]
+
+
+def _look(picture: Any) -> caught.Look:
+    red, green, blue = (cells(picture)[start : start + 16] for start in (0, 16, 32))
+    gray = tuple(sum(parts) / 3 for parts in zip(red, green, blue, strict=True))
+    return caught.Look(gray, picture.shape[:2])
 
 
 def _pictures(contents: Sequence[Any], detailed: bool) -> list[Picture] | None:
@@ -110,17 +134,18 @@ def _pictures(contents: Sequence[Any], detailed: bool) -> list[Picture] | None:
             link = part["image_url"]
             link = str(mapping(link).get("url", link))
             digest = hashlib.blake2b(link.encode(), digest_size=8).digest()
-            cells = _cells(link) if detailed else ()
-            found.append(Picture(int.from_bytes(digest, "little"), cells))
+            picture = _picture(link) if detailed else None
+            parts = () if picture is None else cells(picture)
+            found.append(Picture(int.from_bytes(digest, "little"), parts))
     return found
 
 
-def _cells(link: str) -> tuple[float, ...]:
-    """Return the mean of each color in 4x4 parts of an image; empty if it is not in the link."""
+def _picture(link: str) -> Any:
+    """Return an image, shape (height, width, 3), 0..255; None if it is not in the link."""
     import numpy as np
     from PIL import Image
 
     if not link.startswith("data:"):
-        return ()
-    picture = Image.open(io.BytesIO(base64.b64decode(link.partition(",")[2]))).convert("RGB")
-    return cells(np.asarray(picture))
+        return None
+    data = base64.b64decode(link.partition(",")[2])
+    return np.asarray(Image.open(io.BytesIO(data)).convert("RGB"))

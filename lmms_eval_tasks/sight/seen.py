@@ -141,6 +141,11 @@ class Ledger:
             if not any(each is span for each in spans):
                 spans.append(span)
 
+    def asked_before(self, key: Key) -> None:
+        """Count a question that an earlier process asked among those whose order is checked."""
+        with self._lock:
+            self._checked[key[2]] += 1
+
     def current(self) -> Span | None:
         """Return what this thread is asking."""
         return self._open.get(threading.get_ident())

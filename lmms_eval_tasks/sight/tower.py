@@ -7,11 +7,14 @@ names and layouts of its pixel arguments, and how patch embeddings are built.
 from __future__ import annotations
 
 import gc
+import math
 import sys
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
+from video_reasoning.tasks.sight import caught
 from video_reasoning.tasks.sight.clips import GRID
 from video_reasoning.tasks.sight.seen import LEDGER, Picture, Span, guarded, replace_once
 
@@ -32,11 +35,29 @@ class _State:
     fired = False
 
 
+@dataclass(frozen=True)
+class _Group:
+    """Pictures that came together.
+
+    Attributes:
+        rows: Shape (n, values) or (n, colors, height, width): all that there is of each picture.
+        whole: Each picture as a whole, shape (n, colors, height, width), if ``rows`` is not that.
+    """
+
+    rows: Any
+    whole: Any = None
+
+    @property
+    def look(self) -> Any:
+        return self.rows if self.whole is None else self.whole
+
+
 def install() -> None:
     """Watch every model that is loaded. Costs nothing once it is done."""
     generation = sys.modules.get("transformers.generation.utils")
     if generation is not None:
         replace_once(generation.GenerationMixin, "generate", _generate)
+        caught.watch_texts()
     if not _State.scans and "torch" in sys.modules:
         _hook_towers()
 
@@ -56,6 +77,7 @@ def _generate(model: Any, *args: Any, **kwargs: Any) -> None:
         whole = len(readable) == len(groups)
         found = [picture for group in readable for picture in _pictures(group, span.detailed)]
         span.observe(found if whole else None, "generate")
+        _keep(span, readable if whole else None, given, kwargs)
     elif kwargs.get("inputs_embeds") is not None:
         # What was seen went in before; the vision tower has told.
         if not _State.towers:
@@ -66,6 +88,31 @@ def _generate(model: Any, *args: Any, **kwargs: Any) -> None:
         span.observe(None if _foreign(kwargs) else [], "generate")
 
 
+def _keep(
+    span: Span,
+    groups: Sequence[Sequence[_Group]] | None,
+    given: Mapping[str, Any],
+    kwargs: Mapping[str, Any],
+) -> None:
+    """Keep for a probe what is in the arguments."""
+    kept = caught.catch(span)
+    if kept is None:
+        return
+    if groups is not None:
+        looks = [group.look for part in groups for group in part]
+    else:
+        looks = [
+            each
+            for value in given.values()
+            for each in (value if isinstance(value, (list, tuple)) else [value])
+        ]
+    caught.tensors(span, "generate", looks, known=groups is not None)
+    steps, grid = kwargs.get("second_per_grid_ts"), kwargs.get("video_grid_thw")
+    if steps is not None and grid is not None:
+        pairs = zip(steps, grid.tolist(), strict=False)
+        kept.seconds = [float(step) * place[0] for step, place in pairs]
+
+
 def _foreign(kwargs: Mapping[str, Any]) -> bool:
     """Whether pictures may be among the arguments under another name."""
     return any(
@@ -74,33 +121,29 @@ def _foreign(kwargs: Mapping[str, Any]) -> bool:
     )
 
 
-def _groups(name: str, value: Any, model: Any, kwargs: Mapping[str, Any]) -> list[Any] | None:
-    """Return what one pixel argument holds, in order.
-
-    Returns:
-        Tensors of (n, values) or (n, colors, height, width), one row per picture, or None if
-        the layout is not known.
-    """
+def _groups(name: str, value: Any, model: Any, kwargs: Mapping[str, Any]) -> list[_Group] | None:
+    """Return the pictures in one pixel argument, in order, or None if its layout is not known."""
     if isinstance(value, (list, tuple)):
         parts = [_groups(name, each, model, kwargs) for each in value]
         known = [part for part in parts if part is not None]
-        return [tensor for part in known for tensor in part] if len(known) == len(parts) else None
+        return [group for part in known for group in part] if len(known) == len(parts) else None
     kind = getattr(getattr(model, "config", None), "model_type", "")
     grid = kwargs.get("image_grid_thw" if name == "pixel_values" else "video_grid_thw")
     if value.ndim == 2:
         frames = None if grid is None else _patched(value, grid.tolist(), model)
         # A single picture fills all frames of its patches.
-        still = frames is not None and name == "pixel_values"
-        return [each[:1] for each in frames] if still and frames else frames
+        still = name == "pixel_values"
+        return frames and [_Group(each[:1] if still else each) for each in frames]
     if value.ndim == 3:
-        return [value[None] if value.shape[0] == 3 else value]
+        return [_Group(value[None] if value.shape[0] == 3 else value)]
     if value.ndim == 4:
         return _rows(value, kind, model, kwargs)
     if value.ndim == 5 and kind in _TILED_PICTURES and name == "pixel_values":
-        return [value.flatten(1)]
+        # The first tile is the whole picture made small.
+        return [_Group(value.flatten(1), value[:, 0])]
     if value.ndim == 5 and name != "pixel_values":
         frames = value if value.shape[2] == 3 else value.transpose(1, 2)
-        return [frames.flatten(0, 1)]
+        return [_Group(frames.flatten(0, 1))]
     return None
 
 
@@ -115,7 +158,8 @@ def _patched(rows: Any, grid: Sequence[Sequence[int]], model: Any) -> list[Any] 
     vision = getattr(model.config, "vision_config", None)
     depth = getattr(vision, "temporal_patch_size", 2)
     merge = getattr(vision, "spatial_merge_size", 2)
-    if sum(t * h * w for t, h, w in grid) != len(rows) or rows.shape[1] % (3 * depth):
+    side = math.isqrt(rows.shape[1] // (3 * depth))
+    if sum(t * h * w for t, h, w in grid) != len(rows) or rows.shape[1] != 3 * depth * side**2:
         return None
     found, start = [], 0
     for t, h, w in grid:
@@ -123,16 +167,17 @@ def _patched(rows: Any, grid: Sequence[Sequence[int]], model: Any) -> list[Any] 
         start += t * h * w
         if h % merge or w % merge:
             return None
-        split = part.reshape(t, h // merge, w // merge, merge, merge, 3, depth, -1)
-        # (time, frame in patch, color, down, across, pixels of a patch)
-        found.append(split.permute(0, 6, 5, 1, 3, 2, 4, 7).reshape(t * depth, 3, h, -1))
+        split = part.reshape(t, h // merge, w // merge, merge, merge, 3, depth, side, -1)
+        # (time, frame in patch, color, down, down in patch, across, across in patch)
+        frames = split.permute(0, 6, 5, 1, 3, 7, 2, 4, 8)
+        found.append(frames.reshape(t * depth, 3, h * side, -1))
     return found
 
 
-def _rows(value: Any, kind: str, model: Any, kwargs: Mapping[str, Any]) -> list[Any] | None:
+def _rows(value: Any, kind: str, model: Any, kwargs: Mapping[str, Any]) -> list[_Group] | None:
     """Return the pictures of (n, colors, height, width), whose rows may be tiles of pictures."""
     if kind not in _TILED_ROWS or len(value) == 1:
-        return [value]
+        return [_Group(value)]
     tokens = kwargs.get("input_ids")
     marks = {getattr(model.config, name, None) for name in ("image_token_id", "video_token_id")} - {
         None
@@ -148,7 +193,7 @@ def _rows(value: Any, kind: str, model: Any, kwargs: Mapping[str, Any]) -> list[
         tiles = value[start : start + run // each]
         start += len(tiles)
         # The last tile is the whole picture made small.
-        found.append(tiles.flatten()[None] if len(tiles) > 1 else tiles)
+        found.append(_Group(tiles.flatten()[None], tiles[-1:]) if len(tiles) > 1 else _Group(tiles))
     return found
 
 
@@ -166,14 +211,18 @@ def _runs(tokens: Sequence[int], marks: set[Any]) -> Iterator[int]:
 # Pictures
 
 
-def _pictures(groups: Sequence[Any], detailed: bool) -> list[Picture]:
+def _pictures(groups: Sequence[_Group], detailed: bool) -> list[Picture]:
     """Return a digest of each picture, and its cells if its order is checked."""
     import torch
 
     if not groups:
         return []
-    digests = torch.cat([_digests(group) for group in groups]).tolist()
-    cells = [row for group in groups for row in (_cells(group) if detailed else [()] * len(group))]
+    digests = torch.cat([_digests(group.rows) for group in groups]).tolist()
+    cells = [
+        row
+        for group in groups
+        for row in (_cells(group.look) if detailed else [()] * len(group.rows))
+    ]
     return [Picture(digest, tuple(row)) for digest, row in zip(digests, cells, strict=True)]
 
 
@@ -264,17 +313,20 @@ def _entering(layer: Any, args: tuple[Any, ...]) -> None:
     span = LEDGER.current()
     if span is None or (span.how == "generate" and span.pictures):
         return
-    span.observe(_entered(layer, args[0], span), "tower")
+    found = _entered(layer, args[0])
+    span.observe(None if found is None else _pictures([found], span.detailed), "tower")
+    looks = [args[0] if found is None else found.look]
+    caught.tensors(span, "tower", looks, known=found is not None)
 
 
-def _entered(layer: Any, given: Any, span: Span) -> list[Picture] | None:
+def _entered(layer: Any, given: Any) -> _Group | None:
     """Return the pictures that enter a layer; None if they come as patches."""
     import torch
 
     if isinstance(layer, torch.nn.Linear):
-        return _pictures([given], span.detailed) if given.ndim == 3 else None
+        return _Group(given) if given.ndim == 3 else None
     if given.shape[-1] <= layer.kernel_size[-1]:
         return None
     if given.ndim == 5:
         given = given.transpose(1, 2).flatten(0, 1)
-    return _pictures([given if given.ndim == 4 else given[None]], span.detailed)
+    return _Group(given if given.ndim == 4 else given[None])

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import inspect
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass
 from functools import wraps
 from pathlib import Path
@@ -55,24 +57,51 @@ def asked(show: Callable[P, T]) -> Callable[P, T]:
     @wraps(show)
     def watched(*args: P.args, **kwargs: P.kwargs) -> T:
         visuals = show(*args, **kwargs)
-        if os.environ.get(VARIABLE, "").lower() != "off":
+        if not _SILENT.get():
             given = signature.bind(*args, **kwargs).arguments
-            _note(given["benchmark"], given["document"], given.get("condition"), visuals)
+            condition = given.get("condition")
+            shown = None if condition is None else condition.m
+            note(given["benchmark"], given["document"], shown, visuals)
         return visuals
 
     return watched
 
 
+_SILENT: ContextVar[bool] = ContextVar("silent", default=False)
+
+
+@contextmanager
+def silent() -> Iterator[None]:
+    """Let no function that shows a video note it: an audit asks what it shows by itself."""
+    before = _SILENT.set(True)
+    try:
+        yield
+    finally:
+        _SILENT.reset(before)
+
+
 @guarded
-def _note(benchmark: str, document: Mapping[str, Any], condition: Any, visuals: Any) -> None:
+def note(
+    benchmark: str, document: Mapping[str, Any], shown: int | None, visuals: Iterable[Any]
+) -> None:
+    """Note that a question is asked in this thread.
+
+    Args:
+        benchmark: Name of the benchmark, or of an audit's task.
+        document: Its ``id``, ``split`` and ``condition`` name the question.
+        shown: Frames that its condition shows; None for a video as it is.
+        visuals: What is handed over, of which paths are looked at.
+    """
+    if os.environ.get(VARIABLE, "").lower() == "off":
+        return
     requests.install()
     tower.install()
-    shown = None if condition is None else condition.m
     paths = tuple(str(each) for each in visuals if isinstance(each, (str, Path)))
-    LEDGER.asked(Question(_key(benchmark, document), shown, paths))
+    LEDGER.asked(Question(key_of(benchmark, document), shown, paths))
 
 
-def _key(benchmark: str, document: Mapping[str, Any]) -> Key:
+def key_of(benchmark: str, document: Mapping[str, Any]) -> Key:
+    """Return what a document is known by."""
     names = ("split", "condition", "id")
     split, condition, id_ = (str(document.get(name) or "") for name in names)
     return benchmark, split, condition, id_
@@ -91,11 +120,22 @@ def sight_of(benchmark: str, document: Mapping[str, Any]) -> Sight:
     return found
 
 
+def remember(benchmark: str, document: Mapping[str, Any], sight: Sight) -> None:
+    """Note what a model saw of a document that an earlier process asked."""
+    key = key_of(benchmark, document)
+    if key not in _REMEMBERED and sight != Sight():
+        _REMEMBERED[key] = sight
+        LEDGER.asked_before(key)
+
+
+_REMEMBERED: dict[Key, Sight] = {}
+
+
 @guarded
 def _sight(benchmark: str, document: Mapping[str, Any]) -> Sight:
-    spans = LEDGER.spans(_key(benchmark, document))
+    spans = LEDGER.spans(key_of(benchmark, document))
     if not spans:
-        return Sight()
+        return _REMEMBERED.get(key_of(benchmark, document), Sight())
     each = {_sight_of_span(span, document) for span in spans}
     if len(each) == 1:
         return each.pop()
@@ -111,7 +151,7 @@ def _sight(benchmark: str, document: Mapping[str, Any]) -> Sight:
 
 
 def _sight_of_span(span: Span, document: Mapping[str, Any]) -> Sight:
-    key = _key("", document)[1:]
+    key = key_of("", document)[1:]
     (question,) = (each for each in span.questions if each.key[1:] == key)
     if not span.told:
         return Sight(question.shown)

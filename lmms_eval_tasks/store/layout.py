@@ -29,7 +29,7 @@ from typing import Any
 import platformdirs
 
 from video_reasoning.tasks.benchmarks import BENCHMARKS
-from video_reasoning.tasks.errors import StoreError
+from video_reasoning.tasks.errors import StoreError, cause, did_you_mean
 from video_reasoning.tasks.store.text_files import loads, read_bytes, read_text
 
 HOME_VARIABLE = "VIDEO_REASONING_HOME"
@@ -55,7 +55,8 @@ def benchmark_folder(benchmark: str, store_home: Path | None = None) -> Path:
     """
     if benchmark not in SPLITS:
         raise StoreError(
-            f"There is no benchmark called {benchmark!r}; the benchmarks are {', '.join(SPLITS)}."
+            f"There is no benchmark called {benchmark!r}{did_you_mean(benchmark, SPLITS)} The "
+            f"benchmarks are {', '.join(SPLITS)}."
         )
     return (store_home or home()) / benchmark
 
@@ -115,7 +116,7 @@ def read_manifest(benchmark: str, store_home: Path | None = None) -> dict[str, A
     except FileNotFoundError:
         return None
     except (OSError, ValueError) as error:
-        problem = f"cannot be read ({error})"
+        problem = f"cannot be read ({cause(error)})"
     else:
         if isinstance(manifest, dict):
             return manifest

@@ -19,7 +19,7 @@ from typing import Any
 
 from video_reasoning.preprocessing.files import atomic_path
 from video_reasoning.tasks import store
-from video_reasoning.tasks.errors import UserError
+from video_reasoning.tasks.errors import UserError, cause
 from video_reasoning.tasks.store.text_files import loads, read_text
 
 AUTOMATIC = "automatic:"  # how the name of a model that picked began in earlier versions
@@ -70,7 +70,7 @@ def read_installed(benchmark: str, store_home: Path | None = None) -> dict[str, 
     except FileNotFoundError:
         return {}
     except (OSError, ValueError) as error:
-        raise PicksError(f"The picks {path} cannot be read ({error}); {_AGAIN}.") from error
+        raise PicksError(f"The picks {path} cannot be read ({cause(error)}); {_AGAIN}.") from error
     picks: dict[str, Pick] = {}
     for number, line in enumerate(lines, start=1):
         if not line.strip():

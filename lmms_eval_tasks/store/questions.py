@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from video_reasoning.tasks.errors import StoreError
+from video_reasoning.tasks.errors import StoreError, cause
 
 
 def load_questions(path: Path, columns: Sequence[str] | None = None) -> dict[str, dict[str, Any]]:
@@ -25,7 +25,8 @@ def load_questions(path: Path, columns: Sequence[str] | None = None) -> dict[str
             rows = file.read(columns=wanted).to_pylist()
     except (OSError, ValueError, pa.ArrowException) as error:
         raise StoreError(
-            f"The questions {path} cannot be read ({error}); run `video-reasoning prepare` again."
+            f"The questions {path} cannot be read ({cause(error)}); run `video-reasoning prepare` "
+            "again."
         ) from error
     if rows and "id" not in rows[0]:
         raise StoreError(f"{path} has no ids; run `video-reasoning prepare` again.")

@@ -89,7 +89,7 @@ def _visual(
         Condition.parse(name) for name in conditions if name != "handpicked1" or pick is not None
     ]
     shown = tasks.condition(doc)
-    clips = media.show(tasks.BENCHMARK, doc, shown, pick=pick, together=together)
+    clips = media.show(tasks.BENCHMARK, doc, shown, pick=pick, together=together, settings=settings)
     return media.hand_over(tasks.BENCHMARK, doc, clips, settings, shown)
 
 

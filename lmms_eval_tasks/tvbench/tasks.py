@@ -94,7 +94,7 @@ def whole_video(doc: Document) -> list[str]:
 def doc_to_visual(doc: Document, lmms_eval_specific_kwargs: Settings = None) -> list[Any]:
     """Show exactly the frames of the condition; nothing if it is blind."""
     shown = condition(doc, lmms_eval_specific_kwargs)
-    clips = media.show(BENCHMARK, doc, shown)
+    clips = media.show(BENCHMARK, doc, shown, settings=lmms_eval_specific_kwargs)
     return media.hand_over(BENCHMARK, doc, clips, lmms_eval_specific_kwargs, shown)
 
 

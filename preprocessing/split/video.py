@@ -186,7 +186,7 @@ def split_video(
         facts["parts"] = tuple(itertools.pairwise(edges))
         if any(first == last for first, last in facts["parts"]):
             return discard(f"a part contains no frame at {float(info.fps):.3g} frames a second")
-        notes = list(kept.notes)
+        notes = [*kept.notes, *info.notes]
         if clock.irregular:
             notes.append("variable frame rate")
         files, changed, has_audio = _write(

@@ -17,9 +17,12 @@ from PIL import Image
 
 from tests.audit.recorder_frames import numbers_of
 from tests.preprocessing.conftest import numbered_frame, write_video
+from tests.sight.test_requests import messages
 from video_reasoning.tasks.audit.hooks import Hooks
 from video_reasoning.tasks.audit.notes import AUDIT
 from video_reasoning.tasks.audit.plan import AuditedTask, Plan
+from video_reasoning.tasks.sight import requests, watch
+from video_reasoning.tasks.sight.seen import Ledger
 
 CONDITIONS = ("original", "ordered", "random1", "last1", "handpicked1", "blind", "reordered")
 
@@ -145,7 +148,36 @@ def test_scores_and_what_an_audit_needs(hooks: dict[str, Hooks], video: str) -> 
         "shape": "1 video",
         "scores": {"acc": [1.0, "number"]},
         "options": 3,
+        "frames_shown": 4,
     }
+
+
+@pytest.mark.parametrize(
+    ("variant", "arrives", "expected"),
+    [
+        ("ordered", (0, 1, 2, 3), (4, 4, None)),
+        ("ordered", (0, 1, 1, 3), (4, 3, None)),
+        ("blind", (), (0, 0, None)),
+        ("original", (0, 1, 2), (None, 3, None)),
+    ],
+)
+def test_what_the_model_saw_is_counted(
+    hooks: dict[str, Hooks],
+    video: str,
+    monkeypatch: pytest.MonkeyPatch,
+    variant: str,
+    arrives: tuple[int, ...],
+    expected: tuple[Any, ...],
+) -> None:
+    ledger = Ledger()
+    for module in (requests, watch):
+        monkeypatch.setattr(module, "LEDGER", ledger)
+    given = document(video)
+    hooks[variant].doc_to_visual(given)
+    requests._create(None, messages=messages(*arrives))
+    logged = hooks[variant].process_results(given, ["A"])[AUDIT]
+    names = ("frames_shown", "frames_seen", "frames_in_order")
+    assert tuple(logged.get(name) for name in names) == expected
     assert "said" not in given  # the task writes into its document; the next repeat sees none of it
 
 

@@ -131,7 +131,7 @@ def worker_peak(job: tuple[str, list[str], str]) -> int:
     else:
         from video_reasoning.tasks.prepare.jobs import check_video
 
-        check_video((paths[0], True))
+        check_video(paths[0])
     # Not getrusage: it counts what the parent held when it started this process.
     status = Path("/proc/self/status").read_text()
     return int(status.split("VmHWM:")[1].split()[0]) * 1024

@@ -47,11 +47,12 @@ class Server:
 
     def start(self) -> None:
         from video_reasoning.tasks.handpick import server
+        from video_reasoning.tasks.pages.server import build_server, open_socket
 
         items = load_items("tvbench", home=self.home)
         workplace = server.Workplace(items, PickLog(self.out, "tvbench"), "tvbench", "ana")
-        bound = server.open_socket(self.port)
-        self.server = server.build_server(workplace)
+        bound = open_socket(self.port)
+        self.server = build_server(server.create_app(workplace))
         self.thread = threading.Thread(target=self.server.run, kwargs={"sockets": [bound]})
         self.thread.start()
         self.took(bound.getsockname()[1])

@@ -164,11 +164,11 @@ def test_the_page_is_served_until_it_is_told_to_end(home: Path, out: Path, endin
 
         address = second.split()[1]
         page = httpx.get(address)
-        token = page.text.split('name="handpick-token" content="')[1].split('"')[0]
+        token = page.text.split('name="page-token" content="')[1].split('"')[0]
         body = {"annotator": "ana", "item": 0, "position": 3}
         items = httpx.get(address + "api/session").json()["items"]
         body["item"] = [item["state"] for item in items].index("open")
-        saved = httpx.post(address + "api/pick", json=body, headers={"x-handpick-token": token})
+        saved = httpx.post(address + "api/pick", json=body, headers={"x-page-token": token})
         assert saved.json()["decision"]["state"] == "picked"
         process.send_signal(ending)
         output, errors = process.communicate(timeout=20)

@@ -18,8 +18,8 @@ from tests.preprocessing.conftest import write_video as write_numbered
 from tests.tasks.releases import write_video
 from video_reasoning.preprocessing.sampling import uniform_indices
 from video_reasoning.preprocessing.video import VideoError, verify
-from video_reasoning.tasks.handpick import frames
-from video_reasoning.tasks.handpick.frames import FrameCache, Player, media_type, read_grid
+from video_reasoning.tasks.pages import frames
+from video_reasoning.tasks.pages.frames import FrameCache, Player, media_type, read_grid
 
 
 def level(image: Image.Image) -> float:

@@ -16,13 +16,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from video_reasoning.tasks.handpick import record
-from video_reasoning.tasks.handpick.record import (
-    Decision,
-    PickLog,
-    clean_annotator,
-    clean_reason,
-)
+from video_reasoning.tasks.handpick.record import Decision, PickLog
+from video_reasoning.tasks.pages import journal
+from video_reasoning.tasks.pages.journal import PageError, clean_annotator, clean_reason
 from video_reasoning.tasks.store.picks import PicksError
 
 
@@ -71,7 +67,7 @@ def test_every_decision_is_on_the_disk_before_it_is_confirmed(
     def fsync(descriptor: int) -> None:
         synced.append(os.fstat(descriptor).st_size)
 
-    monkeypatch.setattr(record.os, "fsync", fsync)
+    monkeypatch.setattr(journal.os, "fsync", fsync)
     log = PickLog(path, "tvbench")
     log.record([pick(3)])
     assert synced[0] == path.stat().st_size
@@ -288,7 +284,7 @@ def test_a_full_disk_is_an_error_and_no_pick(path: Path, monkeypatch: pytest.Mon
             raise OSError(28, "No space left on device")
         return write(descriptor, bytes(data)[:20])
 
-    monkeypatch.setattr(record.os, "write", full)
+    monkeypatch.setattr(journal.os, "write", full)
     with pytest.raises(OSError, match="No space left"):
         log.record([pick(5, "direction/2")])
     monkeypatch.undo()
@@ -302,7 +298,7 @@ def test_a_full_disk_is_an_error_and_no_pick(path: Path, monkeypatch: pytest.Mon
              "Automatic:clip", "a\u202eb", "\ud800"],
 )  # fmt: skip
 def test_odd_names_are_refused(name: str) -> None:
-    with pytest.raises(PicksError):
+    with pytest.raises(PageError):
         clean_annotator(name)
 
 
@@ -311,5 +307,5 @@ def test_names_and_reasons_are_tidied() -> None:
     assert clean_annotator("山田 2") == "山田 2"
     assert clean_reason(" all\n alike ") == "all alike"
     for reason in ("", " \n", "x" * 301):
-        with pytest.raises(PicksError):
+        with pytest.raises(PageError):
             clean_reason(reason)

@@ -18,11 +18,13 @@ from fastapi.testclient import TestClient
 
 from tests.handpick.stores import FRAMES, row, write_store
 from video_reasoning.preprocessing.sampling import uniform_indices
-from video_reasoning.tasks.handpick import record, server
+from video_reasoning.tasks.handpick import record
 from video_reasoning.tasks.handpick.items import load_items
 from video_reasoning.tasks.handpick.record import PickLog
-from video_reasoning.tasks.handpick.server import Workplace, create_app, open_socket
-from video_reasoning.tasks.store.picks import PicksError
+from video_reasoning.tasks.handpick.server import Workplace, create_app
+from video_reasoning.tasks.pages import journal, server
+from video_reasoning.tasks.pages.journal import PageError
+from video_reasoning.tasks.pages.server import open_socket
 
 BASE = "http://127.0.0.1:8765"
 ROWS = [
@@ -59,9 +61,9 @@ def client(workplace: Workplace) -> Iterator[TestClient]:
 @pytest.fixture
 def headers(client: TestClient) -> dict[str, str]:
     """What the page itself sends."""
-    token = re.search(r'name="handpick-token" content="([^"]+)"', client.get("/").text)
+    token = re.search(r'name="page-token" content="([^"]+)"', client.get("/").text)
     assert token
-    return {"x-handpick-token": token[1], "origin": BASE, "content-type": "application/json"}
+    return {"x-page-token": token[1], "origin": BASE, "content-type": "application/json"}
 
 
 def post(client: TestClient, path: str, headers: dict[str, str], **body: Any) -> Any:
@@ -78,7 +80,10 @@ def test_the_page_and_its_files(client: TestClient) -> None:
     for name in re.findall(r'(?:src|href)="(/[^"]+)"', page.text):
         assert client.get(name).status_code == 200
     # One self-contained page: nothing comes from anywhere else.
-    for text in (page.text, client.get("/page.css").text, client.get("/page.js").text):
+    for text in [
+        page.text,
+        *(client.get(f"/{name}").text for name in ("page.css", "page.js", "common.js")),
+    ]:
         assert not re.search(r"https?://|@import|url\(", text)
 
 
@@ -193,7 +198,7 @@ def test_what_cannot_be_written_is_said(
     def full(descriptor: int, data: bytes) -> int:
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr(record.os, "write", full)
+    monkeypatch.setattr(journal.os, "write", full)
     response = post(client, "/api/pick", headers, annotator="ana", item=0, position=5)
     assert response.status_code == 507
     assert "Not saved" in response.json()["detail"] and "No space" in response.json()["detail"]
@@ -225,9 +230,9 @@ def test_loopback_names_are_served_on_any_forwarded_port(client: TestClient, hos
         {"origin": "https://127.0.0.1:8765"},
         {"origin": "http://127.0.0.1:9999"},
         {"origin": "http://localhost:8765"},
-        {"x-handpick-token": ""},
-        {"x-handpick-token": "x" * 43},
-        {"x-handpick-token": "\u00e9"},
+        {"x-page-token": ""},
+        {"x-page-token": "x" * 43},
+        {"x-page-token": "\u00e9"},
         {"content-type": "text/plain"},
         {"content-type": "multipart/form-data; boundary=x"},
         {"content-type": "application/x-www-form-urlencoded"},
@@ -380,7 +385,7 @@ def test_half_a_request_is_not_waited_for(
 ) -> None:
     monkeypatch.setattr(server, "HEADER_SECONDS", 0.2)
     bound = open_socket(0)
-    running = server.build_server(workplace)
+    running = server.build_server(create_app(workplace))
     thread = threading.Thread(target=running.run, kwargs={"sockets": [bound]}, daemon=True)
     thread.start()
     try:
@@ -401,7 +406,7 @@ def test_the_server_listens_on_loopback_only() -> None:
     try:
         address, port = bound.getsockname()
         assert address == server.ADDRESS == "127.0.0.1"
-        with pytest.raises(PicksError, match=f"Port {port} cannot be used"):
+        with pytest.raises(PageError, match=f"Port {port} cannot be used"):
             open_socket(port)
         free = open_socket(None, preferred=port)
         assert free.getsockname()[1] not in (0, port)

@@ -1,8 +1,4 @@
-"""A model behind a local OpenAI-compatible server, and frames that name themselves.
-
-A frame's number is drawn as 2 x 4 black or white blocks, which survive lossy coding, resizing and
-PNG. So a test reads which frames arrive, in which order, and not only how many.
-"""
+"""A model behind a local OpenAI-compatible server, which reads which frames arrive."""
 
 from __future__ import annotations
 
@@ -17,51 +13,14 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
 
-import av
-import numpy as np
 from PIL import Image
 
-SIDE = 224
-"""Width and height of the frames: a multiple of 28, which Qwen's reader does not resize."""
-
-
-def draw(number: int) -> np.ndarray:
-    """A frame that shows its number, 0 to 255."""
-    bits = np.array([(number >> place) & 1 for place in range(8)], dtype=np.uint8).reshape(2, 4)
-    return np.kron(255 * bits, np.ones((SIDE // 2, SIDE // 4), dtype=np.uint8))
-
-
-def number_of(image: Any) -> int:
-    """Which frame an image is.
-
-    Raises:
-        ValueError: It is not a frame of ours.
-    """
-    gray = np.asarray(image.convert("L"), dtype=float)
-    blocks = [
-        block[
-            block.shape[0] // 4 : -block.shape[0] // 4, block.shape[1] // 4 : -block.shape[1] // 4
-        ]
-        for row in np.array_split(gray, 2, axis=0)
-        for block in np.array_split(row, 4, axis=1)
-    ]
-    levels = [float(block.mean()) for block in blocks]
-    if any(60 < level < 195 for level in levels):
-        raise ValueError(f"not a frame that names itself: {levels}")
-    return sum((level > 128) << place for place, level in enumerate(levels))
+from video_reasoning.tasks.sight.naming import draw, number_of, write_video
 
 
 def write_numbered(path: Path, numbers: Sequence[int], rate: int = 25) -> Path:
     """A video of frames that name themselves."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    with av.open(str(path), "w") as container:
-        stream = container.add_stream("libx264", rate=rate)
-        stream.width, stream.height, stream.pix_fmt = SIDE, SIDE, "yuv420p"
-        for number in numbers:
-            frame = av.VideoFrame.from_ndarray(draw(number), format="gray")
-            container.mux(stream.encode(frame.reformat(format="yuv420p")))
-        container.mux(stream.encode())
-    return path
+    return write_video(path, map(draw, numbers), rate)
 
 
 @dataclass(frozen=True)

@@ -15,7 +15,7 @@ import numpy as np
 import pytest
 
 from tests.harness.conftest import Run, run_harness
-from tests.harness.served import Asked, Served, draw, number_of, serve, write_numbered
+from tests.harness.served import Asked, Served, serve, write_numbered
 from tests.tasks.releases import (
     blackswan_row,
     causalvqa_row,
@@ -138,13 +138,3 @@ def test_both_clips_arrive_behind_their_sentences(asked: tuple[Run, Served]) -> 
         assert request.frames == [*even.tolist(), *(100 + even).tolist()]
         second = request.text.index("Here is the end")
         assert [place > second for place in request.places] == [False] * 16 + [True] * 16
-
-
-def test_frames_name_themselves() -> None:
-    from PIL import Image
-
-    for number in range(256):
-        image = Image.fromarray(draw(number))
-        assert number_of(image) == number == number_of(image.resize((140, 112)))
-    with pytest.raises(ValueError, match="not a frame"):
-        number_of(Image.new("L", (224, 224), 128))

@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import sys
 from pathlib import Path
+from typing import Any
 
 CHAT_TEMPLATE = (
     "{% for message in messages %}<|im_start|>{{ message['role'] }}\n"
@@ -32,16 +33,10 @@ SPECIAL = (
 )
 
 
-def write(folder: Path) -> Path:
-    """Writes configuration, weights, tokenizer and processor; about 0.3 M parameters."""
-    import torch
+def tokenizer_in(folder: Path) -> Any:
+    """A tokenizer of three hundred words, with Qwen's special ones."""
     from tokenizers import ByteLevelBPETokenizer
-    from transformers import (
-        Qwen2_5_VLConfig,
-        Qwen2_5_VLForConditionalGeneration,
-        Qwen2TokenizerFast,
-        Qwen2VLImageProcessor,
-    )
+    from transformers import Qwen2TokenizerFast
 
     folder.mkdir(parents=True, exist_ok=True)
     trained = ByteLevelBPETokenizer()
@@ -55,6 +50,19 @@ def write(folder: Path) -> Path:
         {"additional_special_tokens": list(SPECIAL), "eos_token": "<|im_end|>"}
     )
     tokenizer.chat_template = CHAT_TEMPLATE
+    return tokenizer
+
+
+def write(folder: Path) -> Path:
+    """Writes configuration, weights, tokenizer and processor; about 0.3 M parameters."""
+    import torch
+    from transformers import (
+        Qwen2_5_VLConfig,
+        Qwen2_5_VLForConditionalGeneration,
+        Qwen2VLImageProcessor,
+    )
+
+    tokenizer = tokenizer_in(folder)
     tokenizer.save_pretrained(str(folder))
     Qwen2VLImageProcessor(patch_size=14, temporal_patch_size=2, merge_size=2).save_pretrained(
         str(folder)

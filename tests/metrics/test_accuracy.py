@@ -6,6 +6,8 @@ import pytest
 from video_reasoning.metrics.accuracy import (
     DESCRIPTIVE,
     accuracy,
+    difference,
+    finite,
     guessing_accuracy,
     mean,
     standard_error,
@@ -47,6 +49,19 @@ def test_a_weighted_mean_weighs_items():
 def test_standard_error_is_that_of_numpy():
     values = np.random.default_rng(1).random(40)
     assert standard_error(values) == pytest.approx(values.std(ddof=1) / math.sqrt(40))
+    assert standard_error([0, None, 1]) == pytest.approx(0.5)
+
+
+def test_a_difference_is_marked_minus_unmarked():
+    # Marked: 1, 0; not marked: 1, 1, 0, 1, the one without a score left out.
+    assert difference([1, 0, 1, 1, None, 0, 1], [True, True, *[False] * 5]) == 0.5 - 0.75
+    assert math.isnan(difference([1, 0], [True, True]))
+    with pytest.raises(ValueError, match="shorter"):
+        difference([1, 0], [True])
+
+
+def test_what_is_not_a_number_is_none():
+    assert [finite(value) for value in (0.5, math.nan, math.inf, 0.0)] == [0.5, None, None, 0.0]
 
 
 def test_guessing_among_options():

@@ -1,4 +1,5 @@
 import math
+from dataclasses import FrozenInstanceError
 
 import numpy as np
 import pytest
@@ -132,6 +133,12 @@ def test_conditions_that_were_not_run_leave_the_other_terms_alone():
     assert result.kappa_random.value == pytest.approx(1.0)
     assert math.isnan(result.tau.value)
     assert result.tau.n == result.rho.n == result.n_picked == 0
+    # A question that one condition lacks counts in no term, whatever the condition is called.
+    partial = evaluate_principles(
+        {"a": [1, None, 0], "r": [1, 0, 0]},
+        conditions={**CONDITIONS, "ordered": "a", "random": "r"},
+    )
+    assert (partial.n, partial.n_left_out) == (2, 1)
     # A column without a single score is the same as no column.
     empty = evaluate_principles(
         {"o": [1, 1, 0], "r": [1, 0, 0], "shuffled16": [None] * 3},
@@ -152,11 +159,20 @@ def test_zero_and_nothing_are_undefined():
 
 
 def test_wrong_input_is_refused():
-    with pytest.raises(ValueError, match="None of the conditions ordered16"):
-        evaluate_principles({"blind": [1]})
+    with pytest.raises(ValueError, match=r"None of the conditions ordered16.*given \(blind, x\)"):
+        evaluate_principles({"blind": [1], "x": [1]})
+    with pytest.raises(ValueError, match=r"given \(none\)"):
+        evaluate_principles({})
     with pytest.raises(ValueError, match="ordered16 2, random1 1"):
         evaluate_principles({"ordered16": [1, 0], "random1": [1]})
     with pytest.raises(ValueError, match="mappings by question id and others are sequences"):
         evaluate_principles({"ordered16": [1, 0], "random1": {"a": 1}})
     with pytest.raises(ValueError, match=r"random1\[0\] is 2"):
         evaluate_principles({"ordered16": [1], "random1": [2]})
+
+
+def test_results_do_not_change():
+    result = evaluate_principles({"ordered16": [1], "random1": [0]})
+    for record in (result, result.tau):
+        with pytest.raises(FrozenInstanceError):
+            record.n = 1

@@ -3,6 +3,7 @@ from __future__ import annotations
 import multiprocessing
 import os
 from collections.abc import Callable
+from fractions import Fraction
 from pathlib import Path
 
 import av
@@ -14,8 +15,13 @@ import pytest
 from tests.preprocessing.conftest import numbered_frame, read_number, write_video
 from video_reasoning.preprocessing import clips as clips_module
 from video_reasoning.preprocessing import files, frames
-from video_reasoning.preprocessing.clips import Request, clip_for, make_conditions
-from video_reasoning.preprocessing.conditions import Condition, condition_indices
+from video_reasoning.preprocessing.clips import Clock, Request, clip_for, make_conditions
+from video_reasoning.preprocessing.conditions import (
+    Condition,
+    condition_indices,
+    condition_times,
+)
+from video_reasoning.preprocessing.lossless import Bank
 from video_reasoning.preprocessing.pictures import Converter
 from video_reasoning.preprocessing.sampling import random_index, shuffled_order, uniform_indices
 from video_reasoning.preprocessing.video import VideoError, open_video, verify
@@ -117,15 +123,91 @@ def test_frames_read_back_bit_for_bit(
     assert other != ordered
 
 
-def test_a_clip_is_one_frame_a_second_and_all_key_frames(numbered: Path, tmp_path: Path) -> None:
-    path = clip_for(numbered, Condition.parse("ordered16"), "key", tmp_path)
+@pytest.mark.parametrize(
+    ("name", "clock", "frames", "rate", "duration"),
+    [
+        ("ordered16", "second", 16, 1, 16),
+        ("random1", "second", 2, 1, 2),
+        ("ordered16", "source", 16, 15 / 3.96, 16 * 3.96 / 15),
+        # Shown twice in the time of one frame, so that any reader accepts the clip.
+        ("random1", "source", 2, 50, 0.04),
+    ],
+)
+def test_a_clip_has_the_rate_of_its_clock_and_only_key_frames(
+    numbered: Path,
+    tmp_path: Path,
+    name: str,
+    clock: Clock,
+    frames: int,
+    rate: float,
+    duration: float,
+) -> None:
+    path = clip_for(numbered, Condition.parse(name), "key", tmp_path, clock=clock)
+    assert path is not None and (path.stem.endswith("-source-v2") is (clock == "source"))
     info = verify(path)
-    assert (info.frames, info.fps, info.duration) == (16, 1, 16.0)
+    assert info.frames == frames
+    assert float(info.fps) == pytest.approx(rate)
+    assert info.duration == pytest.approx(duration, abs=1e-4)
     with av.open(str(path)) as container:
         packets = [packet for packet in container.demux(video=0) if packet.size]
         assert all(packet.is_keyframe for packet in packets)
-    assert decord.VideoReader(str(path)).get_avg_fps() == 1.0
-    assert decord.VideoReader(str(path)).get_key_indices() == list(range(16))
+    reader = decord.VideoReader(str(path))
+    assert len(reader) == frames and reader.get_avg_fps() == pytest.approx(rate)
+    assert reader.get_key_indices() == list(range(frames))
+
+
+@pytest.mark.parametrize("rate", [Fraction(24000, 1001), 25, Fraction(1, 60), "variable"])
+def test_a_clip_keeps_the_sources_times(rate: Fraction | int | str, tmp_path: Path) -> None:
+    times = np.cumsum([10 + 7 * (number % 5) for number in range(60)]).tolist()
+    given = {"times": times} if rate == "variable" else {"rate": rate}
+    source = write_video(tmp_path / "v.mp4", 60, **given)
+    own = frames.NumberedFrames(source).seconds
+
+    def shown(path: Path | None) -> list[float]:
+        with av.open(str(path)) as container:
+            return [frame.time for frame in container.decode(video=0)]
+
+    made = make_conditions(source, request_all(), tmp_path / "clips")
+    for clip in made[:-1]:
+        first, *others = shown(clip.path)
+        expected = [own[index] for index in sorted(clip.indices)]
+        if len(expected) == 1:
+            # An MP4 file keeps its beginning in milliseconds.
+            assert first == pytest.approx(expected[0], abs=1e-3)
+            assert [first] < others < [first + own[-1] / 30]
+        else:
+            assert [first, *others] == pytest.approx(expected, abs=1e-4)
+    # What readers that know only the mean rate take for the times: within a frame.
+    path, last = made[0].path, len(own) - 1
+    if rate != "variable":
+        fps = decord.VideoReader(str(path)).get_avg_fps()
+        for place, index in enumerate(made[0].indices):
+            assert abs(place / fps - own[index]) <= own[-1] / last + 1e-3
+
+
+def test_a_part_begins_at_its_first_frame(numbered: Path, tmp_path: Path) -> None:
+    span, found = (1.0, 3.0), {}
+    requests: list[Request] = [(Condition.parse(n), "q", 80) for n in ("ordered16", "handpicked1")]
+    for clip in make_conditions(numbered, requests, tmp_path, span=span):
+        with av.open(str(clip.path)) as container:
+            found[clip.condition.kind] = [frame.time for frame in container.decode(video=0)]
+    assert found["ordered"][0] == 0 and found["ordered"][-1] == pytest.approx(1.96)
+    assert found["handpicked"][0] == pytest.approx(80 / 25)  # a frame of the whole video
+
+
+def test_frames_that_are_shown_again_divide_their_time() -> None:
+    times = condition_times([2, 0, 0, 1, 2, 2], [0.0, 1.0, 2.0])
+    assert times == pytest.approx([0, 0.5, 1, 2, 2 + 1 / 3, 2 + 2 / 3, 2 + 2 / 3 + (2 + 2 / 3) / 5])
+    assert condition_times([0, 0], [0.0]) == [0, 0.5, 1]
+
+
+def test_times_that_stand_still_are_put_in_order(tmp_path: Path) -> None:
+    source, clip = write_video(tmp_path / "v.mp4", 3), tmp_path / "clip.mp4"
+    with Bank() as bank:
+        numbers = list(frames.NumberedFrames(source).read(range, bank.add).values())
+        bank.finish()
+        bank.write(numbers, clip, [0.0, 0.0, 0.0, 0.0])
+    assert [read_number(picture) for picture in luma(clip)] == [0, 1, 2]
 
 
 def test_any_frame_can_be_sought(numbered: Path, tmp_path: Path) -> None:
@@ -373,6 +455,19 @@ def test_a_full_disk_is_an_error_and_leaves_nothing(
     with pytest.raises(OSError, match="No space left"):
         make_conditions(numbered, request_all(), tmp_path)
     assert list(tmp_path.iterdir()) == []
+
+
+def test_clips_do_not_go_elsewhere_when_the_disk_is_full(
+    numbered: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(**_: object) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    monkeypatch.setattr("tempfile.TemporaryFile", full)
+    with pytest.raises(OSError, match="No space left"):
+        clip_for(numbered, Condition.parse("random1"), "key", tmp_path / "clips")
+    assert not list(tmp_path.rglob("*.mp4"))
 
 
 def test_faults_are_one_sentence(tmp_path: Path) -> None:

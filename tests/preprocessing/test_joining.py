@@ -138,6 +138,41 @@ def test_parts_that_differ_are_fitted_and_noted(tmp_path: Path) -> None:
     assert [read_number(picture[0]) for picture in pictures[10:]] == list(range(10, 30))
 
 
+@pytest.mark.parametrize("blackout", [False, True])
+def test_a_part_of_a_variable_rate_keeps_its_times(
+    parts: tuple[Path, Path, Path], tmp_path: Path, blackout: bool
+) -> None:
+    times = [0, 40, 80, 1080, 1120, 4000, 4040, 4440]
+    middle = write_video(tmp_path / "b.mkv", 8, first=20, times=times, audio=True)
+    target = tmp_path / "joined.mp4"
+    info = join_parts(parts[0], middle, parts[2], target, blackout=blackout)
+    assert info.parts == (20, 8, 15)
+    note = "b.mkv: its frames keep their times, of a variable rate"
+    assert (note in info.notes) is not blackout
+    with av.open(str(target)) as container:
+        seconds = [float(frame.time) for frame in container.decode(video=0)]
+    begin = 20 / float(info.fps)
+    assert seconds[:20] == pytest.approx([number / float(info.fps) for number in range(20)])
+    assert seconds[20:28] == pytest.approx([begin + time / 1000 for time in times], abs=0.002)
+    steps = np.diff(seconds[28:])
+    assert steps == pytest.approx(np.full(14, 1 / float(info.fps)), abs=0.001)
+
+
+def test_a_frame_that_was_dropped_is_not_a_variable_rate(tmp_path: Path) -> None:
+    times = [40 * number for number in (*range(10), *range(11, 21))]
+    part = write_video(tmp_path / "a.mkv", 20, times=times)
+    join_parts(part, part, part, tmp_path / "joined.mp4", blackout=False)
+    with av.open(str(tmp_path / "joined.mp4")) as container:
+        seconds = [float(frame.time) for frame in container.decode(video=0)]
+    assert len(set(np.diff(seconds).round(6).tolist())) == 1
+
+
+def test_what_readers_may_show_otherwise_is_noted(tmp_path: Path) -> None:
+    part = write_video(tmp_path / "a.mp4", 5, options={"x264-params": "sar=4/3"})
+    info = join_parts(part, 2, part, tmp_path / "joined.mp4", blackout=True)
+    assert info.notes == ("a.mp4: pixels of 4:3 shown as squares",) * 2
+
+
 def test_a_rotated_part(rotated: Callable[[int], Path], tmp_path: Path) -> None:
     info = join_parts(rotated(90), 5, rotated(90), tmp_path / "joined.mp4", blackout=True)
     assert (info.width, info.height) == (64, 96)

@@ -65,15 +65,34 @@ def test_a_picture_is_shown_as_a_player_shows_it(
     assert read_corners(image) == seen.tolist()
 
 
+def test_pictures_of_another_size_are_turned_as_well(media: Path, quarters: Path) -> None:
+    larger = write_video(media / "larger.mp4", 1, width=192, height=128, draw=corners)
+    frames = []
+    for source, size in ((quarters, (96, 64)), (larger, (192, 128))):
+        path = turn(source, media / f"turned {source.name}", 90, *size)
+        with av.open(str(path)) as container:
+            frames.append(next(container.decode(video=0)))
+    convert = Converter(frames[0])
+    for frame in (*frames, frames[0]):
+        picture = convert(frame)
+        assert (picture.width, picture.height) == (64, 96)
+        assert read_corners(picture.to_ndarray(format="gray")) == np.rot90(CORNERS, 1).tolist()
+
+
 BT709 = 1
 
 
-def tagged(media: Path, name: str, pixel_format: str, matrix: int = BT709) -> Path:
+FULL = 2
+
+
+def tagged(media: Path, name: str, pixel_format: str, codec: str = "libx264") -> Path:
     path = media / f"{name}.mp4"
     with av.open(str(path), "w") as container:
-        stream: Any = container.add_stream("libx264", rate=25)
+        stream: Any = container.add_stream(codec, rate=25)
         stream.width, stream.height, stream.pix_fmt = 96, 64, pixel_format
-        stream.codec_context.colorspace = matrix
+        stream.codec_context.colorspace = BT709
+        if codec != "libx264":
+            stream.codec_context.color_range = FULL
         for number in range(8):
             picture = np.full((64, 96, 3), number * 20, np.uint8)
             frame = av.VideoFrame.from_ndarray(picture, "rgb24").reformat(format=pixel_format)
@@ -103,9 +122,13 @@ def test_clips_keep_the_color_matrix(media: Path, tmp_path: Path, kind: str) -> 
 
 
 def test_clips_keep_the_range(media: Path, tmp_path: Path) -> None:
-    source = write_video(media / "full.mp4", 8, pixel_format="yuvj420p")
-    clip = clip_for(source, Condition.parse("ordered4"), "key", tmp_path)
-    assert tags(clip)[1] == tags(source)[1] == 2
+    # The decoder of H.264 shows a full range by the pixel format, that of VP9 by a tag alone.
+    for source in (
+        write_video(media / "full.mp4", 8, pixel_format="yuvj420p"),
+        tagged(media, "full VP9", "yuv420p", "libvpx-vp9"),
+    ):
+        clip = clip_for(source, Condition.parse("ordered4"), "key", tmp_path)
+        assert tags(clip)[1] == tags(source)[1] == FULL
 
 
 def test_rgb_is_not_tagged_as_such(media: Path, tmp_path: Path) -> None:

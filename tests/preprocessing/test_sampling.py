@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from video_reasoning.preprocessing.sampling import (
+    _below,
     random_index,
     shuffled,
     shuffled_order,
@@ -77,6 +78,14 @@ def test_random_index_covers_the_whole_video_evenly() -> None:
     assert set(counts) == set(range(10))
     # 500 each expected, standard deviation 21.
     assert all(390 < count < 610 for count in counts.values())
+
+
+def test_a_word_above_the_last_full_multiple_is_drawn_again() -> None:
+    # 2^64 is a multiple of 3, and 1 more: the last word belongs to no full multiple.
+    assert _below(3, iter([2**64 - 1, 5])) == 2
+    assert _below(3, iter([2**64 - 2, 5])) == 2
+    assert _below(3, iter([2**64 - 3, 5])) == 1
+    assert _below(4, iter([2**64 - 1, 5])) == 3
 
 
 def test_key_and_seed_matter() -> None:

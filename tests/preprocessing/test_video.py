@@ -4,11 +4,12 @@ import os
 from collections.abc import Callable
 from fractions import Fraction
 from pathlib import Path
+from typing import Any
 
 import av
 import pytest
 
-from tests.preprocessing.conftest import write_video
+from tests.preprocessing.conftest import numbered_frame, write_video
 from video_reasoning.preprocessing.video import VideoError, check, probe, verify
 
 
@@ -69,6 +70,75 @@ def test_a_matroska_stream_may_not_know_its_end(media: Path, numbered: Path) -> 
 def test_the_rate_of_dv_is_not_its_clock(media: Path) -> None:
     path = write_video(media / "dv.avi", 25, width=720, height=576, codec="dvvideo", options={})
     assert probe(path).fps == 25
+
+
+def two_streams(path: Path, default: int) -> Path:
+    """Two video streams, the second larger and longer; one of them is the default."""
+    with av.open(str(path), "w") as container:
+        for place, width in enumerate((64, 128)):
+            stream: Any = container.add_stream("libx264", rate=25)
+            stream.width, stream.height, stream.disposition = width, 64, int(place == default)
+        for stream, n_frames in zip(container.streams.video, (10, 60), strict=True):
+            for number in range(n_frames):
+                picture = numbered_frame(number, stream.width, 64)
+                container.mux(stream.encode(av.VideoFrame.from_ndarray(picture, "gray")))
+            container.mux(stream.encode())
+    return path
+
+
+@pytest.mark.parametrize("suffix", [".mkv", ".mp4"])
+def test_of_two_streams_the_first_is_shown_or_none(tmp_path: Path, suffix: str) -> None:
+    info = verify(two_streams(tmp_path / f"first{suffix}", 0))
+    assert (info.frames, info.width) == (10, 64)
+    assert info.notes == ("2 video streams, of which the first is shown",)
+    with pytest.raises(VideoError, match="readers differ in which they show"):
+        probe(two_streams(tmp_path / f"second{suffix}", 1))
+
+
+@pytest.mark.parametrize(("transfer", "curve"), [("smpte2084", "PQ"), ("arib-std-b67", "HLG")])
+def test_what_readers_may_show_otherwise_is_noted(
+    tmp_path: Path, transfer: str, curve: str
+) -> None:
+    options = {"x264-params": f"transfer={transfer}:sar=4/3"}
+    path = write_video(tmp_path / "video.mp4", 5, options=options)
+    assert probe(path).notes == verify(path).notes
+    assert verify(path).notes == (
+        f"HDR ({curve}) that is not tone-mapped",
+        "pixels of 4:3 shown as squares",
+    )
+
+
+def test_recordings_put_end_to_end_are_read(tmp_path: Path) -> None:
+    pieces = [
+        write_video(tmp_path / f"{first}.ts", 30, first=first, options={"g": "10"}).read_bytes()
+        for first in (0, 30)
+    ]
+    path = tmp_path / "both.ts"
+    path.write_bytes(b"".join(pieces))
+    info = verify(path)
+    assert (info.frames, info.duration) == (60, pytest.approx(2.4))
+    assert info.notes == ("times that begin again",)
+    # A tenth of the first recording is missing: the counters jump, but time goes on.
+    place = len(pieces[0]) // 188 // 2 * 188
+    path.write_bytes(pieces[0][:place] + pieces[0][place + len(pieces[0]) // 1880 * 188 :])
+    with pytest.raises(VideoError, match="truncated or damaged"):
+        verify(path)
+
+
+@pytest.mark.parametrize(
+    ("suffix", "codec"), [(".webm", "libvpx-vp9"), (".mkv", "libx264"), (".mp4", "libx264")]
+)
+def test_a_hole_of_zeros_is_found(tmp_path: Path, suffix: str, codec: str) -> None:
+    path = write_video(
+        tmp_path / f"whole{suffix}", 90, width=320, height=240, codec=codec, options={"g": "15"}
+    )
+    assert verify(path).frames == 90
+    data = path.read_bytes()
+    for tenth in range(2, 9):
+        place = len(data) * tenth // 10
+        path.write_bytes(data[:place] + bytes(1000) + data[place + 1000 :])
+        with pytest.raises(VideoError, match="damaged"):
+            verify(path)
 
 
 def nothing(path: Path, _: Path) -> None:

@@ -87,14 +87,14 @@ def _split(video: Path, good: Path, out: Path) -> Any:
 
 
 def _frames(video: Path, good: Path, out: Path) -> Any:
-    from video_reasoning.tasks.handpick.frames import FrameCache
+    from video_reasoning.tasks.pages.frames import FrameCache
 
     return FrameCache().get(video).n_frames
 
 
 def _player(video: Path, good: Path, out: Path) -> Any:
     from video_reasoning.preprocessing.video import verify
-    from video_reasoning.tasks.handpick.frames import Player
+    from video_reasoning.tasks.pages.frames import Player
 
     player = Player()
     try:

@@ -17,9 +17,8 @@ ONCE = "0_C_postevent.mp4"
 FALL = "fall 01.mp4"
 
 
-def check_video(job: tuple[Path, bool]) -> Checked:
+def check_video(path: Path) -> Checked:
     """As in `prepare`, but for four videos."""
-    path = job[0]
     if path.name == ABORTING:
         os.abort()
     if path.name == HANGING:
@@ -29,7 +28,7 @@ def check_video(job: tuple[Path, bool]) -> Checked:
     if path.name == ONCE and not (marker := path.parent / ".once").exists():
         marker.touch()
         os.kill(os.getpid(), 9)
-    return jobs.check_video(job)
+    return jobs.check_video(path)
 
 
 def split_one(job: tuple[Any, ...]) -> SplitRecord:

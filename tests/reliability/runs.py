@@ -142,11 +142,13 @@ def tree(folder: Path) -> dict[str, str]:
 
 
 def hidden(folder: Path) -> list[str]:
-    """The other files, but for the lock of the store, which stays."""
+    """The other files, but for the store's lock and journal, which stay."""
     return [
         path.relative_to(folder).as_posix()
         for path in sorted(folder.rglob("*"))
-        if path.is_file() and is_hidden(path.relative_to(folder)) and path.name != ".prepare.lock"
+        if path.is_file()
+        and is_hidden(path.relative_to(folder))
+        and path.name not in (".prepare.lock", ".checked.jsonl")
     ]
 
 

@@ -100,7 +100,7 @@ def test_killed_again_and_again_prepare_comes_to_the_same_store(tmp_path: Path) 
     whole = tree(tmp_path / "whole")
     assert len([name for name in whole if "/clips/" in name]) == 2
     # At the beginning, where it checks, and where it joins, by the files that are there then.
-    for sign in (".prepare/checked.jsonl", "clips"):
+    for sign in (".checked.jsonl", "clips"):
         running = Running([*command, tmp_path / "out"], tmp_path / "log")
         while not (tmp_path / "out/blackswan" / sign).exists() and not running.wait(0.005):
             pass

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -23,11 +22,6 @@ from video_reasoning.tasks.report.page import page
 
 webdriver = pytest.importorskip("selenium.webdriver", reason="needs selenium")
 
-CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("chrome")
-DRIVER = shutil.which("chromedriver")
-if not (CHROMIUM and DRIVER):
-    pytest.skip("needs Chromium and its chromedriver on the PATH", allow_module_level=True)
-
 LONG = "a_model_with_a_name_that_is_longer_than_any_column-" * 2
 PRINCIPLES = ("ordered16", "shuffled16", "random1")
 
@@ -36,11 +30,22 @@ for (const part of document.querySelectorAll("details")) part.open = true;
 const width = document.documentElement.clientWidth;
 const found = [];
 for (const part of document.querySelectorAll("body *")) {
-  const scroller = part.closest(".scroll");
-  if (scroller && scroller !== part) continue;  // a wide table scrolls in its own box
+  const scroller = part.closest(".scroll, .frames");
+  if (scroller && scroller !== part) continue;  // tables and pictures scroll in their own box
   if (part.getBoundingClientRect().right > width + 1) found.push(part.outerHTML.slice(0, 120));
 }
 return {width, scroll: document.documentElement.scrollWidth, found};
+"""
+HIDDEN = """
+for (const part of document.querySelectorAll("details")) part.open = true;
+const tables = [...document.querySelectorAll(".scroll")];
+return tables.filter(table => table.scrollWidth > table.clientWidth + 1).length;
+"""
+COPIED = """
+const done = arguments[arguments.length - 1];
+navigator.clipboard.writeText = async (text) => done(text);
+const tools = document.querySelector("#causalvqa .tools");
+[...tools.querySelectorAll("button")].find(b => b.textContent === arguments[0]).click();
 """
 BROKEN = "return [...document.images].filter(i => !(i.complete && i.naturalWidth)).length"
 
@@ -79,27 +84,6 @@ def written(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
         yield folder / "report.html"
 
 
-@pytest.fixture(scope="module")
-def browser(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
-    options = webdriver.ChromeOptions()
-    options.binary_location = CHROMIUM
-    for argument in (
-        "--headless=new",
-        "--no-sandbox",
-        "--disable-gpu",
-        "--disable-quic",
-        "--no-first-run",
-        "--disable-background-networking",
-        "--disable-component-update",
-        "--disable-sync",
-        f"--user-data-dir={tmp_path_factory.mktemp('chromium')}",
-    ):
-        options.add_argument(argument)
-    driver = webdriver.Chrome(options=options, service=webdriver.ChromeService(DRIVER))
-    yield driver
-    driver.quit()
-
-
 @pytest.mark.parametrize("width", [390, 1366])
 def test_nothing_overflows(browser: Any, written: Path, width: int) -> None:
     size = {"width": width, "height": 900, "deviceScaleFactor": 1, "mobile": width < 600}
@@ -114,3 +98,73 @@ def test_every_picture_is_drawn(browser: Any, written: Path) -> None:
     browser.get(written.as_uri())
     assert browser.execute_script("return document.images.length") > 20
     assert browser.execute_script(BROKEN) == 0
+
+
+def show(browser: Any, written: Path, width: int, scheme: str = "light") -> None:
+    size = {"width": width, "height": 900, "deviceScaleFactor": 1, "mobile": width < 600}
+    browser.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", size)
+    feature = {"name": "prefers-color-scheme", "value": scheme}
+    browser.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": [feature]})
+    browser.get(written.as_uri())
+
+
+def test_no_column_is_out_of_sight_on_a_phone(browser: Any, written: Path) -> None:
+    show(browser, written, 390)
+    assert browser.execute_script(HIDDEN) == 0
+
+
+def test_the_page_follows_the_dark_mode(browser: Any, written: Path) -> None:
+    script = "const s = getComputedStyle(document.body); return [s.backgroundColor, s.color]"
+    show(browser, written, 1366)
+    light = browser.execute_script(script)
+    show(browser, written, 1366, "dark")
+    assert browser.execute_script(script) == ["rgb(22, 24, 27)", "rgb(232, 230, 227)"] != light
+
+
+def test_a_plot_is_as_wide_as_the_page(browser: Any, written: Path) -> None:
+    show(browser, written, 1366)
+    widths = browser.execute_script(
+        "return [...document.querySelectorAll('.chart')].map(c => c.getBoundingClientRect().width)"
+    )
+    assert widths and min(widths) > 1000
+
+
+@pytest.mark.parametrize(
+    ("form", "first"),
+    [("Markdown", "|  | n | "), ("LaTeX", "\\begin{tabular}{lr"), ("CSV", ",n,")],
+)
+def test_a_table_is_copied(browser: Any, written: Path, form: str, first: str) -> None:
+    show(browser, written, 1366)
+    text = browser.execute_async_script(COPIED, form)
+    assert text.startswith(first)
+    (row,) = [line for line in text.splitlines() if line.lstrip("| ").startswith("All")]
+    assert "0.0 (0.0 to " in row
+    if form == "LaTeX":
+        assert "a\\_model\\_with\\_a" in text and text.rstrip().endswith("\\end{tabular}")
+
+
+def test_frames_are_large_and_enlarged_by_the_keyboard(browser: Any, written: Path) -> None:
+    show(browser, written, 1366)
+    image = browser.find_element("css selector", ".frames img")
+    assert image.size["width"] >= 320
+    image.send_keys(webdriver.Keys.ENTER)
+    large = browser.find_element("css selector", "dialog[open] img")
+    assert large.size["width"] > 600
+    first = large.get_attribute("alt")
+    webdriver.ActionChains(browser).send_keys(webdriver.Keys.ARROW_RIGHT).perform()
+    assert browser.find_element("css selector", "dialog[open] img").get_attribute("alt") != first
+    webdriver.ActionChains(browser).send_keys(webdriver.Keys.ESCAPE).perform()
+    assert not browser.find_elements("css selector", "dialog[open]")
+
+
+def test_a_clip_plays_inside_the_page(browser: Any, written: Path) -> None:
+    show(browser, written, 1366)
+    played = """
+const done = arguments[arguments.length - 1];
+const video = document.querySelector("video");
+video.muted = true;
+video.addEventListener("timeupdate", () => { if (video.currentTime > 0) done(video.duration); });
+video.addEventListener("error", () => done(video.error.message));
+video.play();
+"""
+    assert browser.execute_async_script(played) > 2

@@ -64,7 +64,8 @@ def test_mcnemar_over_independent_questions(tmp_path: Path) -> None:
     assert found.p == pytest.approx(2 * (1 + 11 + 55) / 2048)
     assert found.test == "McNemar" and found.different is False
     assert found.difference == pytest.approx(7 / 20)
-    assert "chance alone" in found.verdict
+    assert found.verdict.startswith("b is ahead of a by 35.0 points, which chance alone gives")
+    assert "(95% interval " in found.verdict and "80% power" in found.verdict
     assert {flip.id for flip in found.flips} == {f"direction/{n}" for n in (0, 1, *range(10, 19))}
     assert [flip.better for flip in found.flips[:2]] == ["A", "A"]
 
@@ -74,7 +75,11 @@ def test_a_real_difference(tmp_path: Path) -> None:
     b = run(tmp_path, "b", lines(20, lambda n: "A" if n < 12 else "B"))
     found = only(compare(a, b))
     assert found.different is True and found.p == pytest.approx(2 / 2**12)
-    assert found.verdict.startswith("B is better by 60.0 points, and the difference is real")
+    assert found.verdict.startswith("b is better than a by 60.0 points, and the difference is real")
+    assert found.low is not None and found.low > 0
+    # The leader's difference and its interval have one sign, whichever run is named first.
+    (other,) = compare(b, a)
+    assert other.verdict == found.verdict
 
 
 def test_a_run_against_itself(tmp_path: Path) -> None:
@@ -90,7 +95,8 @@ def test_questions_that_share_videos_are_not_independent(tmp_path: Path) -> None
     b = run(tmp_path, "b", lines(48, lambda n: "A" if n % 12 < 2 else "B", videos=12))
     found = only(compare(a, b))
     assert found.n_clusters == 12 and found.only_b_right == 8
-    assert found.p is None and found.test == "bootstrap" and found.different is False
+    assert found.p is not None and found.p > 0.05 and found.test == "bootstrap"
+    assert found.different is False
     alone_a = run(tmp_path, "c", lines(48, lambda n: "B"))
     alone_b = run(tmp_path, "d", lines(48, lambda n: "A" if n % 12 < 2 else "B"))
     assert only(compare(alone_a, alone_b)).different is True
@@ -103,7 +109,7 @@ def test_different_items_are_refused(tmp_path: Path) -> None:
         compare(a, b)
     found = only(compare(a, b, shared_only=True))
     assert (found.n, found.only_a_logged, found.only_b_logged) == (8, 2, 0)
-    assert "2 of the first run and 0 of the second are left out" in text([found], ("a", "b"))
+    assert "2 of the first run and 0 of the second are left out" in text([found])
 
 
 def test_one_id_with_another_answer_is_another_item(tmp_path: Path) -> None:
@@ -176,7 +182,7 @@ def test_generation_scores(tmp_path: Path) -> None:
     b = run(tmp_path, "b", logged(0.1), "blackswan_detective_gen")
     found = only(compare(a, b), "bleu")
     assert found.difference == pytest.approx(0.1)
-    assert found.p is None and found.different is True and found.only_a_right is None
+    assert found.test == "bootstrap" and found.different is True and found.only_a_right is None
 
 
 def test_two_tasks_over_the_same_questions(tmp_path: Path) -> None:
@@ -189,14 +195,61 @@ def test_two_tasks_over_the_same_questions(tmp_path: Path) -> None:
         compare(folder, folder, tasks=["absent"])
 
 
-def test_several_models_are_refused(tmp_path: Path) -> None:
-    for date, model in (("20260101_000000", "one"), ("20260102_000000", "two")):
-        write_run(tmp_path / "res", {TASK: lines(3, lambda n: "A")}, model=model, date=date)
-    with pytest.raises(CompareError, match=r"2 models.*_results\.json"):
+def test_models_of_one_folder(tmp_path: Path) -> None:
+    for date, model, answer in (
+        ("20260101_000000", "one", "A"),
+        ("20260102_000000", "two", "B"),
+        ("20260103_000000", "three", "A"),
+    ):
+        logged = lines(12, lambda n, answer=answer: answer)
+        write_run(tmp_path / "res", {TASK: logged}, model=model, date=date)
+    found = compare(tmp_path / "res")
+    assert [(each.name_a, each.name_b) for each in found] == [
+        ("one", "two"),
+        ("one", "three"),
+        ("two", "three"),
+    ]
+    # Three comparisons, so that the smallest p counts three times (Holm).
+    assert [each.different for each in found] == [True, False, True]
+    assert found[0].p_corrected == pytest.approx(3 * 2 / 2**12)
+    assert found[0].verdict.startswith("one is better than two by 100.0 points")
+    assert "corrected for 3 comparisons" in found[0].verdict
+    (chosen,) = compare(tmp_path / "res", models=["three", "two"])
+    assert (chosen.name_a, chosen.name_b) == ("three", "two") and chosen.a == 1.0
+    with pytest.raises(CompareError, match="no run of the model four; there are: one, two, three"):
+        compare(tmp_path / "res", models=["one", "four"])
+    with pytest.raises(CompareError, match=r"several models \(one, two, three\).*--models"):
         compare(tmp_path / "res", tmp_path / "res")
+    with pytest.raises(CompareError, match="needs two runs; there are: two"):
+        compare(tmp_path / "res", models=["two"])
     first = tmp_path / "res" / "20260101_000000_results.json"
     second = tmp_path / "res" / "20260102_000000_results.json"
-    assert only(compare(first, second)).n == 3
+    assert only(compare(first, second)).n == 12
+
+
+def test_one_model_twice_is_told_apart(tmp_path: Path) -> None:
+    for name, answer in (("a", "A"), ("b", "B")):
+        logged = lines(12, lambda n, answer=answer: answer)
+        write_run(tmp_path / name, {TASK: logged}, model="m")
+    found = only(compare(tmp_path / "a", tmp_path / "b"))
+    assert (found.name_a, found.name_b) == (str(tmp_path / "a"), str(tmp_path / "b"))
+
+
+def test_what_is_real_alone_may_not_be_among_many(tmp_path: Path) -> None:
+    questions, names = tomato_questions(8), ("ordered16", "shuffled16", "random1")
+    task = "tvbench_tomato_principles"
+
+    def weaker(question: dict[str, Any], condition: str) -> str:
+        number = int(question["id"].split("/")[1])
+        return "B" if condition == "ordered16" and number < 6 else "A"
+
+    a = run(tmp_path, "a", condition_lines(questions, lambda q, c: "A", names), task)
+    b = run(tmp_path, "b", condition_lines(questions, weaker, names), task)
+    found = {each.condition: each for each in compare(a, b)}
+    ordered = found["ordered16"]
+    assert ordered.p == pytest.approx(2 / 2**6) and ordered.p_corrected == pytest.approx(6 / 2**6)
+    assert ordered.different is False and "alone that would be real" in ordered.verdict
+    assert found["random1"].verdict.startswith("No difference: a and b are level")
 
 
 def test_no_task_in_common(tmp_path: Path) -> None:
@@ -211,7 +264,7 @@ def test_other_prompts_are_said(tmp_path: Path) -> None:
     other = lines(3, lambda n: "A")
     other[0]["input"] += " Think first."
     b = run(tmp_path, "b", other)
-    assert "1 of the items were asked with another prompt" in text(compare(a, b), ("a", "b"))
+    assert "1 of the items were asked with another prompt" in text(compare(a, b))
 
 
 def test_command(tmp_path: Path) -> None:
@@ -219,7 +272,7 @@ def test_command(tmp_path: Path) -> None:
     b = run(tmp_path, "b", lines(14, lambda n: "B"))
     done = CliRunner().invoke(app, ["compare", str(a), str(b), "--flips", "3"])
     assert done.exit_code == 0, done.output
-    assert "A is better by 100.0 points" in done.output and "... and 11 more" in done.output
+    assert "a is better than b by 100.0 points" in done.output and "... and 11 more" in done.output
     out = tmp_path / "c.json"
     done = CliRunner().invoke(
         app, ["compare", str(a), str(b), "--format", "json", "--out", str(out)]
@@ -227,6 +280,6 @@ def test_command(tmp_path: Path) -> None:
     assert done.exit_code == 0, done.output
     content = json.loads(out.read_text(encoding="utf-8"))
     assert len(content["comparisons"][0]["flips"]) == 14
-    assert json.loads(as_json(compare(a, b), (str(a), str(b)))) == content
+    assert json.loads(as_json(compare(a, b))) == content
     done = CliRunner().invoke(app, ["compare", str(a), str(b), "--format", "xml"])
     assert isinstance(done.exception, CompareError)

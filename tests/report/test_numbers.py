@@ -174,6 +174,16 @@ def test_another_store_is_noticed(tmp_path: Path, store: Path) -> None:
     assert number is not None and number.n == 4, "groups come from the log"
 
 
+def test_another_answer_in_the_store_is_noticed(tmp_path: Path, store: Path) -> None:
+    questions = causal_questions(4)
+    lines = causal_lines(questions, lambda q: q["answer"])
+    changed = [dict(question) for question in questions]
+    changed[2]["answer"] = "A" if changed[2]["answer"] != "A" else "B"
+    file = write_questions(store, "causalvqa", "debug", changed)
+    write_run(tmp_path / "res", {"causalvqa_debug": lines}, questions={"causalvqa_debug": file})
+    assert gather([tmp_path / "res"])[0].changed == {questions[2]["id"]}
+
+
 def test_without_a_store(tmp_path: Path, store: Path) -> None:
     lines = causal_lines(causal_questions(3), lambda q: q["answer"])
     write_run(tmp_path / "res", {"causalvqa_debug": lines})

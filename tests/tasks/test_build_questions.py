@@ -385,6 +385,11 @@ def test_the_documented_example_builds_what_the_page_says(tmp_path: Path) -> Non
         (tmp_path / "o" / "BlackSwanSuite_MCQ_Val.jsonl").read_text(encoding="utf-8").split("\n")[0]
     )
     assert row["difficulty"] == "medium"
+    # Nothing can be asked without the clips, so a script does not go on to a GPU.
+    home = ["--home", str(tmp_path / "store")]
+    done = CliRunner().invoke(app, ["prepare", "blackswan", "--source", str(tmp_path / "o"), *home])
+    assert done.exit_code == 1
+    assert "no question of" in done.stderr and "can be asked" in done.stderr
 
 
 @pytest.mark.parametrize("variant", ["paper", "release"])

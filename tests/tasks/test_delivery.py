@@ -166,7 +166,7 @@ def test_yamls_get_their_own_copy_for_each_name_of_a_model() -> None:
     first, second = quirks.DELIVERY, quirks.DELIVERY
     first["openai"]["chat"]["frames_as"] = "clip"
     assert second["openai"] == second["openai_compatible"] == {
-        kind: {"frames_as": "images"} for kind in ("chat", "simple")
+        kind: {"frames_as": "images", "clock": "source"} for kind in ("chat", "simple")
     }  # fmt: skip
     for each in quirks.CLASSES:
         for name in each.names:
@@ -248,6 +248,6 @@ def test_the_form_that_is_loaded_is_known() -> None:
 
     workarounds.apply()
     get_model("openai")
-    assert quirks._loaded == [("openai", False)]
+    assert quirks._loaded == [("openai", False, "")]
     get_model("openai", force_simple=True)
-    assert quirks._loaded == [("openai", True)]
+    assert quirks._loaded == [("openai", True, "")]

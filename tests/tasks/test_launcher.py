@@ -219,8 +219,8 @@ def test_what_a_model_cannot_be_shown_is_refused_in_one_sentence(
         "llava_hf --tasks tvbench_tomato_direction",
         "llava_hf --force_simple --model_args pretrained={}/new --tasks causalvqa_debug",
         "internvl3 --tasks causalvqa_debug,causalvqa_debug_blind",
-        "huggingface --tasks mme,tvbench_tomato_blind_of_someone_else",
-        "unheard_of --tasks tvbench_tomato,tvbench_tomato_blind",
+        "huggingface --tasks mme",
+        "idefics2 --tasks tvbench_tomato,tvbench_tomato_blind",
     ],
 )
 def test_what_a_model_can_be_shown_goes_to_the_harness(
@@ -239,5 +239,61 @@ def test_an_unknown_form_is_refused(
     monkeypatch.setattr(registry, "missing_data", lambda _: [])
     monkeypatch.setattr(registry, "losses", lambda _: [])
     monkeypatch.setenv("VIDEO_REASONING_FRAMES_AS", "pictures")
-    assert launcher.main(["--model", "x", "--tasks", "causalvqa_debug"]) == launcher.UNUSABLE
+    assert launcher.main(["--model", "openai", "--tasks", "causalvqa_debug"]) == launcher.UNUSABLE
     assert "clip, images, frames" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("arguments", "nearest"),
+    [
+        ("--model sample_obsever --tasks blackswan", ["sample_observer"]),
+        ("--model qwen25_vl --tasks mme", ["qwen2_5_vl"]),
+        ("--model openai_compatible_cha --tasks mme", ["openai_compatible_chat"]),
+        ("--model openai --tasks tvbench_tomato_blnd", ["tvbench_tomato_blind"]),
+        ("--model openai --tasks mme,mvbenc --include_path {}", ["mvbench"]),
+        ("--model opnai --tasks mine_one_two --include_path {}", ["openai", "mine_one_too"]),
+    ],
+)
+def test_a_typo_is_answered_with_the_nearest_name_before_anything_is_loaded(
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    arguments: str,
+    nearest: list[str],
+) -> None:
+    (tmp_path / "mine.yaml").write_text("task: mine_one_too\n")
+    monkeypatch.delitem(sys.modules, "lmms_eval.models", raising=False)
+    monkeypatch.setattr(launcher, "_evaluate", lambda _: pytest.fail("the harness was started"))
+    assert launcher.main(arguments.format(tmp_path).split()) == launcher.UNUSABLE
+    said = capsys.readouterr().err
+    assert len(said.splitlines()) == len(nearest)
+    assert all(f"did you mean {name}" in said or f", {name}" in said for name in nearest)
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        "--model openai_compatible --tasks mme,mine_one_too --include_path {}",
+        "--model random_choice --tasks no_such_*",
+        "--model dummy_video_reader --tasks {}/mine.yaml",
+        "--tasks list",
+    ],
+)
+def test_whatever_the_harness_could_know_goes_to_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, arguments: str
+) -> None:
+    (tmp_path / "mine.yaml").write_text("task: mine_one_too\n")
+    monkeypatch.setattr(launcher, "_evaluate", lambda _: 0)
+    assert launcher.main(arguments.format(tmp_path).split()) == 0
+
+
+def test_a_program_may_have_registered_models(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "lmms_eval.models", types.ModuleType("lmms_eval.models"))
+    monkeypatch.setattr(launcher, "_evaluate", lambda _: 0)
+    assert launcher.main(["--model", "its_own", "--tasks", "mme"]) == 0
+
+
+def test_another_plugin_may_bring_models_and_tasks(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("LMMS_EVAL_PLUGINS", "another")
+    monkeypatch.setattr(launcher, "_evaluate", lambda _: 0)
+    assert launcher.main(["--model", "its_model", "--tasks", "its_task"]) == 0

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import shutil
 from pathlib import Path
 from typing import Any
@@ -10,6 +11,7 @@ from typing import Any
 import pyarrow.parquet as pq
 import pytest
 
+from tests.preprocessing.conftest import write_video as write_numbered
 from tests.tasks.releases import (
     blackswan_row,
     causalvqa_row,
@@ -24,6 +26,7 @@ from video_reasoning.tasks import store
 from video_reasoning.tasks.blackswan.release import hidden_frames
 from video_reasoning.tasks.causalvqa.release import parse_answer, parse_options
 from video_reasoning.tasks.errors import ReleaseError
+from video_reasoning.tasks.prepare import build
 from video_reasoning.tasks.prepare.build import prepare
 from video_reasoning.tasks.release.records import OddRow
 
@@ -107,6 +110,15 @@ def test_missing_and_broken_videos_are_recorded_and_the_rest_is_done(tmp_path: P
     assert problems["direction/4"]
     assert len(manifest["splits"]["test"]["missing"]) == 3
     assert str(tmp_path) not in json.dumps(manifest)
+
+
+def test_what_readers_may_show_otherwise_is_noted(tmp_path: Path) -> None:
+    source = write_tvbench(tmp_path / "r", {"5": tvbench_question()})
+    (video,) = source.rglob("*.mp4")
+    write_numbered(video, 12, options={"x264-params": "sar=4/3"})
+    manifest = run("tvbench", source, tmp_path / "s")
+    (note,) = [note for note in manifest["notes"] if "squares" in note]
+    assert note.startswith("Videos with pixels of 4:3 shown as squares: 1, such as ")
 
 
 def test_a_link_out_of_the_release_is_not_followed(
@@ -199,6 +211,83 @@ def test_an_interrupted_check_is_not_done_again(
     prepare("tvbench", source, store_home=tmp_path / "s", workers=1, progress=count)
     assert seen[0] == 2  # the first two of four had been written down
     assert len(questions(tmp_path / "s", "tvbench", "test")) == 4
+
+
+def checked_videos(source: Path, home: Path, **options: bool) -> int:
+    """How many videos a run decodes."""
+    totals = {"Checking videos": 0}
+    prepare(
+        "tvbench",
+        source,
+        store_home=home,
+        workers=1,
+        progress=lambda step, done, total: totals.update({step: total}),
+        **options,
+    )
+    return totals["Checking videos"]
+
+
+def four_videos(root: Path) -> tuple[Path, list[Path]]:
+    rows = {str(n): tvbench_question(key=f"000{n}-00") for n in range(1, 5)}
+    source = write_tvbench(root, rows)
+    return source, sorted(source.rglob("*.mp4"))
+
+
+def test_unchanged_videos_are_not_decoded_again(tmp_path: Path) -> None:
+    source, (first, second, third, _) = four_videos(tmp_path / "r")
+    home = tmp_path / "s"
+    assert checked_videos(source, home) == 4
+    before = store.manifest_file("tvbench", home).read_bytes()
+    assert checked_videos(source, home) == 0
+    assert store.manifest_file("tvbench", home).read_bytes() == before
+    assert checked_videos(source, home, verify=True) == 4
+    # Another time alone is not another content; another content or size is.
+    os.utime(first, ns=(1, 1))
+    write_video(second, frames=20)
+    data = bytearray(third.read_bytes())
+    data[len(data) // 2 :] = bytes(len(data) - len(data) // 2)
+    third.write_bytes(data)
+    os.utime(third, ns=(2, 2))
+    assert checked_videos(source, home) == 2
+    frames = {row["video"]: row["frames"] for row in questions(home, "tvbench", "test")}
+    assert sorted(frames.values()) == [0, 12, 12, 20]
+    # What could not be decoded is tried each time.
+    assert checked_videos(source, home) == 1
+
+
+def test_a_change_that_size_and_time_do_not_show_is_found_by_verify(tmp_path: Path) -> None:
+    source, (first, *_) = four_videos(tmp_path / "r")
+    home = tmp_path / "s"
+    checked_videos(source, home)
+    times = first.stat().st_mtime_ns
+    first.write_bytes(bytes(first.stat().st_size))
+    os.utime(first, ns=(times, times))
+    assert checked_videos(source, home) == 0
+    assert checked_videos(source, home, verify=True) == 4
+    assert sum(bool(row["problem"]) for row in questions(home, "tvbench", "test")) == 1
+
+
+@pytest.mark.parametrize(
+    "line",
+    [b'{"name": "object/0004-00.mp4", "sta', b"", b"[1]\n", b'{"name": "x", "check": 0}\n'],
+)
+def test_a_torn_line_of_the_journal_loses_only_itself(tmp_path: Path, line: bytes) -> None:
+    source, _ = four_videos(tmp_path / "r")
+    home = tmp_path / "s"
+    checked_videos(source, home)
+    file = home / "tvbench/.checked.jsonl"
+    lines = file.read_bytes().splitlines(keepends=True)
+    assert len(lines) == 4
+    file.write_bytes(b"".join(lines[:3]) + line)
+    assert checked_videos(source, home) == 1
+    assert checked_videos(source, home) == 0
+
+
+def test_an_older_check_is_not_trusted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    source, _ = four_videos(tmp_path / "r")
+    checked_videos(source, tmp_path / "s")
+    monkeypatch.setattr(build, "CHECK", build.CHECK + 1)
+    assert checked_videos(source, tmp_path / "s") == 4
 
 
 def test_a_store_can_be_moved(tmp_path: Path) -> None:

@@ -218,7 +218,7 @@ def test_the_command_prints_a_table_or_json(tmp_path: Path, questions: Path) -> 
     shown = CliRunner().invoke(app, ["principles", str(results)])
     assert shown.exit_code == 0, shown.output
     assert "kappa" in shown.output and "GPT-4o" in shown.output
-    machine = CliRunner().invoke(app, ["principles", str(results.parent), "--json"])
+    machine = CliRunner().invoke(app, ["principles", str(results.parent), "--format", "json"])
     (loaded,) = json.loads(machine.stdout)
     assert loaded["parts"][0]["measures"]["tau"]["value"] == pytest.approx(19 / 15 - 1)
     assert "Example:" in CliRunner().invoke(app, ["principles", "--help"]).output

@@ -256,6 +256,16 @@ def test_a_condition_in_the_yamls_settings_wins() -> None:
     assert scoring.named_condition({}, {}, "video") == "video"
 
 
+def test_a_skipped_row_of_an_unknown_task_counts_for_every_task(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    rows = [{"task": ""}, {"task": "direction"}, {"task": "rotation"}, {"reason": "half a row"}]
+    monkeypatch.setattr(scoring.store, "split_summary", lambda *_: {"skipped": rows})
+    item = {"benchmark": "tvbench", "split": "test", "task": "direction"}
+    assert scoring.skipped_rows([item, item]) == 3
+    assert scoring.skipped_rows([item | {"task": "velocity"}]) == 2
+
+
 def test_skipped_rows_of_an_unknown_split_are_not_zero() -> None:
     assert scoring.skipped_rows([{"benchmark": "blackswan", "split": "", "task": ""}]) is None
 

@@ -7,7 +7,7 @@ import shutil
 import tempfile
 import threading
 from collections import OrderedDict
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from concurrent.futures import Future
 from fractions import Fraction
 from pathlib import Path
@@ -25,6 +25,9 @@ GRIDS = 32  # grids that are kept in memory, at most; one takes about two megaby
 CONVERTED_VIDEOS = 16  # converted videos that are kept at a time, at most
 _MILLISECOND = Fraction(1, 1000)
 
+Rule = Callable[[int], Sequence[int]]
+"""Number of a video's frames -> indices of those shown; equal rules are equal objects."""
+
 
 def read_grid(path: Path, make: Callable[[Any], Picture]) -> Frames[Picture]:
     """Make pictures of the frames that an annotator sees; see `read_frames`."""
@@ -39,28 +42,29 @@ class FrameCache:
 
     def __init__(self) -> None:
         self._mutex = threading.Lock()
-        self._kept: OrderedDict[Path, Future[Frames[bytes]]] = OrderedDict()
+        self._kept: OrderedDict[tuple[Path, Rule | None], Future[Frames[bytes]]] = OrderedDict()
 
-    def get(self, path: Path) -> Frames[bytes]:
-        """Return the grid of a video.
+    def get(self, path: Path, rule: Rule | None = None) -> Frames[bytes]:
+        """Return frames of a video: its grid if no rule is given.
 
         Raises:
             VideoError: The video cannot be decoded; that is not kept.
         """
+        key = path, rule
         with self._mutex:
-            future = self._kept.get(path)
+            future = self._kept.get(key)
             mine = future is None
             if future is None:
-                future = self._kept[path] = Future()
-            self._kept.move_to_end(path)
+                future = self._kept[key] = Future()
+            self._kept.move_to_end(key)
             while len(self._kept) > GRIDS:
                 self._kept.popitem(last=False)
         if mine:
             try:
-                future.set_result(read_grid(path, jpeg))
+                future.set_result(read_frames(path, rule, jpeg) if rule else read_grid(path, jpeg))
             except BaseException as error:
                 with self._mutex:
-                    self._kept.pop(path, None)
+                    self._kept.pop(key, None)
                 future.set_exception(error)
         return future.result()
 
@@ -87,7 +91,7 @@ class Player:
         name = hashlib.sha256(str(path).encode("utf-8", "surrogateescape")).hexdigest()
         with self._mutex:
             if self._folder is None:
-                self._folder = Path(tempfile.mkdtemp(prefix="handpick-"))
+                self._folder = Path(tempfile.mkdtemp(prefix="video-reasoning-"))
             made = make_once(self._folder / f"{name}.mp4", lambda target: _convert(path, target))
             made.touch()
             others = sorted(self._folder.glob("*.mp4"), key=lambda file: file.stat().st_mtime_ns)

@@ -1,0 +1,83 @@
+"""``video-reasoning view``: every item of logged runs, on a local page or as files."""
+
+from __future__ import annotations
+
+import contextlib
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from video_reasoning.tasks.cli.options import Results
+from video_reasoning.tasks.cli.progress import shown_progress
+
+
+def view(
+    results: Results,
+    bundle: Annotated[
+        Path | None,
+        typer.Option(help="Write the page with its clips into this folder instead of serving it."),
+    ] = None,
+    clips: Annotated[
+        float, typer.Option(min=0, help="Most megabytes of clips in a bundle.")
+    ] = 2000,
+    port: Annotated[
+        int | None,
+        typer.Option(min=0, max=65535, help="Port of the page; default: 8765 or a free one."),
+    ] = None,
+    open_page: Annotated[bool, typer.Option("--open", help="Open the page in a browser.")] = False,
+) -> None:
+    """Look at every item: filter by task, model, outcome, condition and rule; search; play clips.
+
+    Reads what runs with --log_samples wrote to their --output_path, also while a run is still
+    going: items appear as their task is written. The page changes nothing.
+    """
+    if bundle is not None:
+        _write(results, bundle.expanduser().absolute(), clips)
+    else:
+        _serve(results, port, open_page)
+
+
+def _write(results: list[Path], target: Path, megabytes: float) -> None:
+    from video_reasoning.tasks.report.viewer.bundle import MEGABYTE, write_bundle
+
+    with shown_progress() as progress:
+        done = write_bundle(
+            results,
+            target,
+            megabytes=megabytes,
+            progress=lambda number, total: progress("Clips", number, total),
+        )
+    size = f"{done.size / MEGABYTE:.1f} MB"
+    print(f"{done.items:,} items with {done.clips:,} clips ({size}) written to {target}.")
+    if done.left_out:
+        print(f"{done.left_out:,} items are without their clip; --clips makes room for more.")
+    if done.unseen:
+        print(f"Of {done.unseen:,} items nothing can be shown; the page says why.")
+    print(f"Open {target / 'index.html'} in a browser.")
+
+
+def _serve(results: list[Path], port: int | None, open_page: bool) -> None:
+    from video_reasoning.tasks.results.items import ReportError
+
+    if not (find_spec("fastapi") and find_spec("uvicorn")):
+        raise ReportError(
+            "The page needs FastAPI and uvicorn, which the extra `handpick` installs; or write "
+            "it as files with --bundle FOLDER."
+        )
+    from video_reasoning.tasks.pages.server import ADDRESS, open_socket, serve
+    from video_reasoning.tasks.report.viewer.server import Viewing, create_app
+
+    viewing = Viewing(results)
+    state = viewing.collection.state()
+    bound = open_socket(port)
+    address = f"http://{ADDRESS}:{bound.getsockname()[1]}/"
+    print(state.problem or f"{len(state.entries):,} items of {', '.join(map(str, results))}")
+    print(f"Open {address} in a browser; Ctrl-C here ends it.", flush=True)
+    if open_page:
+        import webbrowser
+
+        webbrowser.open(address)
+    with contextlib.suppress(KeyboardInterrupt):
+        serve(create_app(viewing), bound)

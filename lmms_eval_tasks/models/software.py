@@ -1,0 +1,58 @@
+"""The software and the GPUs of an evaluation, which it records with each task of ours."""
+
+from __future__ import annotations
+
+import platform
+import shutil
+import subprocess
+from collections import Counter
+from functools import cache
+from importlib.metadata import PackageNotFoundError, version
+
+__all__ = ["PACKAGES", "gpus", "installed", "software"]
+
+PACKAGES = ("lmms-eval", "lmms-eval-video-reasoning", "torch", "transformers")
+"""Distributions whose versions can change a number."""
+
+_SECONDS = 20  # that a driver may take to name its devices
+
+
+def installed() -> dict[str, str]:
+    """Return distribution -> its version here, or "not installed"."""
+    found = {}
+    for name in PACKAGES:
+        try:
+            found[name] = version(name)
+        except PackageNotFoundError:
+            found[name] = "not installed"
+    return found
+
+
+@cache
+def gpus() -> str:
+    """Name the GPUs of this machine, such as "2 x NVIDIA H200".
+
+    The driver is asked, not torch: that would start CUDA in a process that may have to fork.
+    """
+    tool = shutil.which("nvidia-smi")
+    if tool is None:
+        return "none found"
+    try:
+        done = subprocess.run(
+            [tool, "--query-gpu=name", "--format=csv,noheader"],
+            capture_output=True,
+            text=True,
+            timeout=_SECONDS,
+            check=True,
+        )
+    except (OSError, subprocess.SubprocessError):
+        return "the driver did not answer"
+    names = Counter(filter(None, map(str.strip, done.stdout.splitlines())))
+    return (
+        ", ".join(f"{n} x {name}" if n > 1 else name for name, n in names.items()) or "none found"
+    )
+
+
+def software() -> dict[str, str]:
+    """Return what a run records: the versions that can change a number, and the GPUs."""
+    return {**installed(), "python": platform.python_version(), "gpu": gpus()}

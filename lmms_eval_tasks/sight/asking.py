@@ -1,0 +1,257 @@
+"""Asking a model the questions of a probe, through the harness as a user starts it.
+
+Private to the harness and used here only: ``generate_until`` of a model class, which is asked all
+questions at once, as in a run, and again one by one if that fails or if it is not clear whose
+pictures were caught.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+import tempfile
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+from video_reasoning.tasks import launcher, states, store
+from video_reasoning.tasks.errors import UserError
+from video_reasoning.tasks.sight import caught, probes, watch
+from video_reasoning.tasks.sight.caught import Catch
+from video_reasoning.tasks.sight.probes import Probe
+from video_reasoning.tasks.sight.seen import LEDGER, Span
+
+ANSWER_TOKENS = 16
+"""Tokens of an answer, which nobody reads; some services take no fewer."""
+_LAST_LINES = 12
+
+
+@dataclass(frozen=True)
+class Model:
+    """A model as the harness is told it.
+
+    Attributes:
+        name: What ``--model`` says.
+        arguments: What ``--model_args`` says.
+        simple: Whether ``--force_simple`` is given.
+        device: What ``--device`` says; empty for the harness's choice.
+    """
+
+    name: str
+    arguments: str = ""
+    simple: bool = False
+    device: str = ""
+
+    def words(self) -> list[str]:
+        """Return the options of the command ``lmms_eval``."""
+        given = ["--model", self.name]
+        given += ["--model_args", self.arguments] if self.arguments else []
+        given += ["--force_simple"] if self.simple else []
+        return given + (["--device", self.device] if self.device else [])
+
+
+@dataclass(frozen=True)
+class Asked:
+    """One question and what went to the model for it.
+
+    Attributes:
+        probe: How it was shown.
+        kind: Which frames its video has.
+        expected: The numbers of its frames; None for whole videos.
+        how: Where the pictures were caught; empty if nothing was.
+        known: Whether what was caught are whole pictures of this question.
+        caught: What was caught.
+        failure: Why there is no answer; empty if there is one.
+    """
+
+    probe: Probe
+    kind: str
+    expected: list[int] | None
+    how: str = ""
+    known: bool = False
+    caught: Catch = field(default_factory=Catch)
+    failure: str = ""
+
+
+@dataclass
+class _Run:
+    """The questions of one run of the harness."""
+
+    catches: Mapping[Span, Catch]
+    form: str = ""
+    found: list[Asked] = field(default_factory=list)
+    earlier: set[Span] = field(default_factory=set)
+
+    def wrap(self, generate: Callable[..., Any]) -> Callable[..., Any]:
+        """Return ``generate_until`` of a class, which then notes what each question got."""
+
+        def generate_until(model: Any, requests: Sequence[Any], *rest: Any, **more: Any) -> Any:
+            self.form = "simple" if getattr(model, "is_simple", True) else "chat"
+            try:
+                answers = list(generate(model, requests, *rest, **more))
+            except Exception:
+                answers = [None] * len(requests)
+            spans = [self._span(*_document(model, each)) for each in requests]
+            for place, request in enumerate(requests):
+                failure, span = "", spans[place]
+                if answers[place] is None or span is None or not span.told:
+                    try:
+                        (answers[place],) = generate(model, [request], *rest, **more)
+                    except Exception as error:
+                        failure = f"{type(error).__name__}: {error}"
+                    span = self._span(*_document(model, request)) or span
+                self._note(*_document(model, request), span, answers[place], failure)
+            return ["" if answer is None else answer for answer in answers]
+
+        return generate_until
+
+    def _span(self, probe: Probe, document: Mapping[str, Any]) -> Span | None:
+        """Return what was caught of a question since this was called for it before."""
+        key = watch.key_of(probe.benchmark, document)
+        found = [
+            span
+            for span in LEDGER.spans(key)
+            for question in span.questions
+            if question.key == key and (probe.condition or len(question.paths) == probe.clips)
+        ]
+        new = [span for span in found if span not in self.earlier]
+        self.earlier.update(found)
+        return new[-1] if new else None
+
+    def _note(
+        self,
+        probe: Probe,
+        document: Mapping[str, Any],
+        span: Span | None,
+        answer: Any,
+        failure: str,
+    ) -> None:
+        self.found.append(
+            Asked(
+                probe,
+                probes.kind_of(document),
+                probe.expected(document),
+                how=span.how if span else "",
+                known=bool(span and span.told),
+                caught=self.catches.get(span, Catch()) if span else Catch(),
+                failure=failure or states.failure([answer]),
+            )
+        )
+
+
+def _document(model: Any, request: Any) -> tuple[Probe, Mapping[str, Any]]:
+    document = model.task_dict[request.task_name][request.args[-1]][request.doc_id]
+    (probe,) = (
+        each
+        for each in probes.PROBES
+        if each.task == request.task_name and each.condition in ("", document.get("condition"))
+    )
+    return probe, document
+
+
+def ask(
+    model: Model,
+    shown: Sequence[Probe],
+    kinds: Sequence[str],
+    heard: Callable[[int], None] = lambda questions: None,
+) -> tuple[list[Asked], str]:
+    """Ask a model the questions of some probes.
+
+    Args:
+        model: The model.
+        shown: The probes.
+        kinds: Which frames the videos have, one question for each.
+        heard: Called with the number of questions of which something was caught.
+
+    Returns:
+        What was asked, and the form of the class that the harness took: chat or simple.
+
+    Raises:
+        UserError: The model could not be loaded, or nothing was asked of it.
+    """
+    with tempfile.TemporaryDirectory(prefix="sight-") as folder:
+        place = Path(folder)
+        log = place / "log.txt"
+        count = iter(range(1, sys.maxsize))
+        with (
+            _silenced(log),
+            _environment(**{store.HOME_VARIABLE: str(place / "store"), watch.VARIABLE: "on"}),
+            caught.catching(lambda: heard(next(count))) as spans,
+        ):
+            probes.write_store(place, kinds)
+            run = _Run(spans)
+            with _wrapped(run):
+                words = [
+                    *model.words(),
+                    *("--tasks", ",".join(dict.fromkeys(each.task for each in shown))),
+                    *("--batch_size", "1", "--gen_kwargs", f"max_new_tokens={ANSWER_TOKENS}"),
+                    *("--output_path", str(place / "results")),
+                ]
+                with suppress(SystemExit):
+                    launcher.main(words)
+        if not run.found:
+            lines = log.read_text(encoding="utf-8", errors="replace").splitlines()
+            last = "\n".join(line for line in lines if line.strip())[-_LAST_LINES * 100 :]
+            raise UserError(f"{model.name} could not be loaded; its last words were:\n{last}")
+    return run.found, run.form
+
+
+@contextmanager
+def _wrapped(run: _Run) -> Iterator[None]:
+    """Wrap the class that the harness loads, until the block is left."""
+    registry = import_module("lmms_eval.models.registry_v2").ModelRegistryV2
+    load, wrapped = registry.get_model_class, []
+
+    def get_model_class(self: Any, *args: Any, **kwargs: Any) -> Any:
+        found = load(self, *args, **kwargs)
+        if found not in [each for each, _ in wrapped]:
+            wrapped.append((found, found.__dict__.get("generate_until")))
+            found.generate_until = run.wrap(found.generate_until)
+        return found
+
+    registry.get_model_class = get_model_class
+    try:
+        yield
+    finally:
+        registry.get_model_class = load
+        for each, own in wrapped:
+            if own is None:
+                del each.generate_until
+            else:
+                each.generate_until = own
+
+
+@contextmanager
+def _environment(**variables: str) -> Iterator[None]:
+    before = {name: os.environ.get(name) for name in variables}
+    os.environ.update(variables)
+    try:
+        yield
+    finally:
+        for name, value in before.items():
+            if value is None:
+                os.environ.pop(name, None)
+            else:
+                os.environ[name] = value
+
+
+@contextmanager
+def _silenced(log: Path) -> Iterator[None]:
+    """Send what this process prints to a file, what libraries print included."""
+    kept = [os.dup(number) for number in (1, 2)]
+    sys.stdout.flush()
+    sys.stderr.flush()
+    with log.open("wb") as stream:
+        os.dup2(stream.fileno(), 1)
+        os.dup2(stream.fileno(), 2)
+    try:
+        yield
+    finally:
+        sys.stdout.flush()
+        sys.stderr.flush()
+        for number, copy in zip((1, 2), kept, strict=True):
+            os.dup2(copy, number)
+            os.close(copy)

@@ -1,0 +1,83 @@
+"""Which model classes were measured, by the project or by a user's probe.
+
+The project's measurements are in :data:`MEASURED`, written by ``tests/sight/measure.py``. A user's
+are in ``sight.json`` beside the store's benchmarks. Light to import: the launcher asks it.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from functools import lru_cache
+from importlib.resources import files
+from pathlib import Path
+from typing import Any
+
+from video_reasoning.preprocessing.files import atomic_path
+from video_reasoning.tasks import store
+from video_reasoning.tasks.models import quirks
+
+MEASURED = "measured.json"
+"""The file of the project's measurements, beside this module."""
+REMEMBERED = "sight.json"
+"""The file of a user's probes, in the store."""
+
+_OURS = frozenset({"sample_observer", "random_choice", "frequent_choice"})
+
+
+@lru_cache(maxsize=1)
+def measured() -> list[dict[str, Any]]:
+    """Return the rows of the measured table."""
+    text = files("video_reasoning.tasks.sight").joinpath(MEASURED).read_text(encoding="utf-8")
+    found: list[dict[str, Any]] = json.loads(text)["rows"]
+    return found
+
+
+def remembered() -> dict[str, Any]:
+    """Return the user's probes by model and form; nothing if there are none."""
+    try:
+        found = json.loads((store.home() / REMEMBERED).read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return {}
+    return found if isinstance(found, dict) else {}
+
+
+def remember(model: str, form: str, exact: bool, versions: Mapping[str, str]) -> Path | None:
+    """Note that a model was probed; the arguments, which may hold a key, are not kept.
+
+    Returns:
+        The file, or None if the store cannot be written to.
+    """
+    path = store.home() / REMEMBERED
+    entry = {"model": model, "form": form, "exact": exact, **versions}
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with atomic_path(path) as temporary:
+            probed = {**remembered(), f"{model} ({form})": entry}
+            temporary.write_text(json.dumps(probed, indent=1) + "\n", encoding="utf-8")
+    except OSError:
+        return None
+    return path
+
+
+def unprobed(model: str, *, simple: bool) -> str:
+    """Say in a sentence that nobody knows what a model class sees, or return the empty text.
+
+    Args:
+        model: What ``--model`` says.
+        simple: Whether ``--force_simple`` was given.
+    """
+    if not model or model in _OURS:
+        return ""
+    names = next((each.names for each in quirks.CLASSES if model in each.names), (model,))
+    forms = {row["form"] for row in measured() if row["model"] in names}
+    forms |= {each.get("form") for each in remembered().values() if each.get("model") in names}
+    # A class of one form is given in that form, whatever is asked for.
+    wanted = "simple" if simple else "chat"
+    if wanted in forms or len(forms) == 1:
+        return ""
+    flag = " --force_simple" if simple else ""
+    return (
+        f"which frames reach {model}{flag} was never measured; run `video-reasoning sight --model "
+        f"{model}{flag} --model_args ...` with the same arguments to see it."
+    )
