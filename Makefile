@@ -12,7 +12,7 @@ BIN := $(VENV)/bin
 SHELL := /bin/bash
 .SHELLFLAGS := -eu -o pipefail -c
 .DELETE_ON_ERROR:
-.PHONY: demo test test-slow lint bench reliability docs clean help
+.PHONY: demo test test-slow lint bench reliability mutants docs clean help
 
 help:
 	@echo "make demo         install, write the sample benchmark, run it, hold it against known answers"
@@ -21,6 +21,7 @@ help:
 	@echo "make lint         ruff, ruff format and mypy --strict on the three packages"
 	@echo "make bench        print the benchmarks' figures and ratios"
 	@echo "make reliability  faults, kills, crowds and random input: what was tried, what was lost"
+	@echo "make mutants      small faults put into the code: which of them no test notices (hours)"
 	@echo "make docs         build the documentation into site/"
 	@echo "make clean        remove what the other targets wrote, the virtual environment included"
 
@@ -92,6 +93,10 @@ reliability: $(VENV)/.dev
 	  $(BIN)/python -m tests.reliability.$$(basename $$script .py) || failed="$$failed $$script"; \
 	done; \
 	if [ -n "$$failed" ]; then echo "Something was lost in:$$failed"; exit 1; fi
+
+mutants: $(VENV)/.dev
+	$(BIN)/python -m pip install --quiet 'cosmic-ray>=8.4'
+	$(BIN)/python -m tests.reliability.mutants --nice 19
 
 $(VENV)/.docs: pyproject.toml | $(BIN)/python
 	$(call install,.[docs])

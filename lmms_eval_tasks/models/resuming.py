@@ -244,7 +244,7 @@ class _Keeper:
         if request.key not in self._asked:
             # Let this process know what an earlier one knew of how the item was asked.
             benchmark, document = self._about(request.instance)
-            media.remember(benchmark, document, record["handed"], record["clock"])
+            media.remember(benchmark, document, record["handed"], record.get("clock", ""))
             sight.remember(benchmark, document, sight.Sight(**record["sight"]))
         return _response(record)
 

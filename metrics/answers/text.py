@@ -63,6 +63,43 @@ _END_TOKENS = re.compile(
 )
 
 
+_ENDLESS = 200_000
+_KEPT = 50_000
+_UNIT = 200
+
+
+def without_repeats(text: str) -> str:
+    """Shorten what a model repeats without end: "A A A ...", the same sentence a thousand times.
+
+    Of a run of more than 200,000 characters in which a unit of at most 200 follows itself, some
+    50,000 at each end stay, cut between two units: no pattern looks at as many. Nothing that is
+    read from a response depends on the rest.
+    """
+    pieces, begin, place = [], 0, 0
+    while place + _ENDLESS < len(text):
+        unit = text.find(text[place : place + _UNIT], place + 1, place + 2 * _UNIT + 1) - place
+        end = _run_end(text, place, unit) if unit > 0 else 0
+        if end - place <= _ENDLESS:
+            place = max(place + _KEPT, end)
+            continue
+        pieces.append(text[begin : place + _KEPT])
+        spare = end - place - 2 * _KEPT
+        begin = place + _KEPT + spare - spare % unit
+        place = end
+    return "".join([*pieces, text[begin:]])
+
+
+def _run_end(text: str, place: int, unit: int) -> int:
+    """Return where a run ends whose unit of this length begins at ``place``."""
+    end, step = place + unit, _KEPT
+    while step:
+        if end + step <= len(text) and text.startswith(text[end - unit : end - unit + step], end):
+            end += step
+        else:
+            step //= 2
+    return end
+
+
 def normalize(response: str) -> str:
     """Unify the forms of characters; letter case and line breaks stay.
 
@@ -70,7 +107,7 @@ def normalize(response: str) -> str:
     dashes and brackets ASCII ones; invisible characters, HTML and LaTeX styling and special
     tokens go.
     """
-    text = response
+    text = response if len(response) < _ENDLESS else without_repeats(response)
     if not text.isascii():
         text = unicodedata.normalize("NFKC", text.translate(_PUNCTUATION)).translate(_PUNCTUATION)
         text = _INVISIBLE.sub("", text)

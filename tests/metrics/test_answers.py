@@ -24,6 +24,8 @@ from video_reasoning.metrics.answers import (
     parse_choice,
     parse_yes_no,
 )
+from video_reasoning.metrics.answers import text as answer_text
+from video_reasoning.metrics.answers.text import without_repeats
 
 FAMILIES = {
     "letter": phrasings.LETTER,
@@ -324,6 +326,45 @@ def test_time_is_linear_in_the_length(piece: str) -> None:
     read(500)
     short = max(min(read(5_000) for _ in range(3)), 2e-4)
     assert min(read(40_000) for _ in range(2)) < 20 * short
+
+
+@pytest.mark.parametrize("unit", ["A ", "(A) (B) ", "left, ", "not A. ", "x", "The answer is B. "])
+def test_what_is_repeated_without_end_is_read_once(unit: str) -> None:
+    count = (1 << 20) // len(unit)
+    middle = "Wait: no. "
+    short = without_repeats(f"So: {unit * count}{middle}{unit * count}It is C.")
+    assert len(short) < 300_000 + 3 * len(unit) + len(middle) + 20
+    # What is left out is a number of whole units.
+    before, after = short.removeprefix("So: ").removesuffix("It is C.").split(middle)
+    assert before == unit * (len(before) // len(unit))
+    assert after == unit * (len(after) // len(unit))
+
+
+def test_what_is_not_repeated_is_read_whole() -> None:
+    numbers = "".join(f"{number} " for number in range(60_000))
+    assert without_repeats(numbers) == numbers
+    once = "A " * 100_000
+    assert without_repeats(once) == once
+    assert without_repeats(once + numbers) == once + numbers
+    assert without_repeats(once + once + numbers) == "A " * 50_000 + numbers
+
+
+@pytest.mark.parametrize(
+    ("head", "unit", "tail"),
+    [
+        ("", "A ", ""),
+        ("The answer is C. ", "left, ", ""),
+        ("", "(A) (B) ", "So it is D."),
+        ("<think>", "The answer is B. ", "</think> C"),
+    ],
+)
+def test_repeats_do_not_change_an_answer(
+    head: str, unit: str, tail: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    response = head + unit * (201_000 // len(unit)) + tail
+    found = parse_choice(response, DIRECTIONS), parse_yes_no(response)
+    monkeypatch.setattr(answer_text, "without_repeats", lambda text: text)
+    assert (parse_choice(response, DIRECTIONS), parse_yes_no(response)) == found
 
 
 def test_a_statement_in_very_long_text_is_found() -> None:

@@ -1,4 +1,5 @@
 import math
+from dataclasses import FrozenInstanceError
 
 import numpy as np
 import pytest
@@ -169,3 +170,43 @@ def test_pairing_halves_the_detectable_effect():
         detectable_effect(0)
     with pytest.raises(ValueError, match="must be shares"):
         detectable_effect(10, guess_rate=20)
+
+
+def test_texts_that_are_both_missing_are_not_consistent():
+    assert consistency(["a", "a"], [None, None]) == 0.0
+    assert consistency(["a", "a"], ["Up.", "up"]) == 1.0
+    assert consistency(["a", "a"], ["up", None]) == 0.0
+
+
+def test_the_smallest_and_largest_numbers_that_are_allowed():
+    certain = expected_by_guessing(1)
+    assert (certain.unpaired, certain.all_correct, certain.any_correct) == (1.0, 1.0, 1.0)
+    single = expected_by_guessing(4, variants=1)
+    assert (single.unpaired, single.all_correct, single.any_correct) == (0.25, 0.25, 0.25)
+    for numbers in ((0, 2), (4, 0)):
+        with pytest.raises(ValueError, match="too few"):
+            expected_by_guessing(*numbers)
+    alone = detectable_effect(1, variants=1)
+    assert alone.paired == alone.unpaired > 0
+    for numbers in ({"n": 0}, {"n": 9, "variants": 0}):
+        with pytest.raises(ValueError, match="at least 1"):
+            detectable_effect(**numbers)
+    ids, correct = ["a", "a", "b", "b"], [1, 1, 0, 0]
+    assert decompose(ids, correct, 0.0).known == 0.5
+    for rate in (-0.1, 1.5):
+        with pytest.raises(ValueError, match="at least 0 and below 1"):
+            decompose(ids, correct, rate)
+
+
+@pytest.mark.parametrize(
+    "result",
+    [
+        expected_by_guessing(5),
+        decompose([], []),
+        detectable_effect(9),
+        score_groups(["a", "a"], [1, 1]),
+    ],
+)
+def test_results_do_not_change(result):
+    with pytest.raises(FrozenInstanceError):
+        result.known = 1

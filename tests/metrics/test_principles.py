@@ -1,4 +1,5 @@
 import math
+from dataclasses import FrozenInstanceError
 
 import numpy as np
 import pytest
@@ -168,3 +169,10 @@ def test_wrong_input_is_refused():
         evaluate_principles({"ordered16": [1, 0], "random1": {"a": 1}})
     with pytest.raises(ValueError, match=r"random1\[0\] is 2"):
         evaluate_principles({"ordered16": [1], "random1": [2]})
+
+
+def test_results_do_not_change():
+    result = evaluate_principles({"ordered16": [1], "random1": [0]})
+    for record in (result, result.tau):
+        with pytest.raises(FrozenInstanceError):
+            record.n = 1
