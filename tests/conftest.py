@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -10,6 +11,10 @@ import pytest
 from filelock import FileLock
 
 os.environ["HF_HUB_OFFLINE"] = "1"
+
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    # A background shell and nohup ignore Ctrl-C, and so would every process that a test starts.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 @pytest.fixture(scope="session")

@@ -122,8 +122,8 @@ def _in_parts(
     doc: Document, columns: Sequence[str], settings: Settings, condition: Condition | None
 ) -> list[dict[str, Any]]:
     """Return the parts of a video as parts of a message; a Detective's after their sentences."""
-    sentences = ()
-    if columns == PARTS["detective"]:
+    sentences: tuple[str, ...] = ()
+    if tuple(columns) == PARTS["detective"]:
         sentences = (f"{prompts.BEGINNING}\n", f"\n{prompts.END}\n")
     problem = parts_problem(doc, columns)
     content: list[dict[str, Any]] = []

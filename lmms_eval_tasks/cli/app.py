@@ -8,12 +8,13 @@ from typing import Annotated
 
 import typer
 
-from video_reasoning.tasks.cli import audit, submit
+from video_reasoning.tasks.cli import annotate, audit, submit
 from video_reasoning.tasks.cli.build_questions import build_questions
 from video_reasoning.tasks.cli.check_sample import check_sample
 from video_reasoning.tasks.cli.compare import compare
 from video_reasoning.tasks.cli.doctor import doctor
 from video_reasoning.tasks.cli.handpick import handpick
+from video_reasoning.tasks.cli.make_pairs import make_pairs
 from video_reasoning.tasks.cli.prepare import prepare
 from video_reasoning.tasks.cli.principles import principles
 from video_reasoning.tasks.cli.report import report
@@ -77,6 +78,12 @@ _add(
     build_questions,
     "video-reasoning build-questions --annotations mine.jsonl --out release",
 )
+_add(
+    DATA,
+    make_pairs,
+    "video-reasoning make-pairs mine.jsonl --out pairs --paraphrase llama@http://127.0.0.1:8000/v1 "
+    "--blind llama@http://127.0.0.1:8000/v1",
+)
 _add(EVALUATION, doctor, "video-reasoning doctor")
 _add(
     EVALUATION,
@@ -109,3 +116,4 @@ _add(
     "--sample 200 --seed 0\n\n"
     "Then: video-reasoning handpick --benchmark tvbench --out picks.jsonl --install",
 )
+annotate.register(app, PEOPLE)

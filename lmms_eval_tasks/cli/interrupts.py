@@ -22,6 +22,8 @@ _KEPT = {
     "run the same command again to go on.",
     "split": "Clips and records made so far are kept; run the same command again to go on.",
     "sample": "Run the same command again; what was prepared is kept, videos are drawn again.",
+    "make-pairs": "Every reply so far is kept in OUT/replies.jsonl; "
+    "run the same command again to go on.",
     "handpick": "The decisions made so far are kept in the picks file; "
     "run the same command again to go on.",
 }

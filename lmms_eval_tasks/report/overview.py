@@ -157,7 +157,7 @@ class Overview:
                     Cell(_counted(each.found.only_a_right)),
                     Cell(_counted(each.found.only_b_right)),
                     Cell("–" if (least := each.found.detectable) is None else f"{100 * least:.1f}"),
-                    Cell(_decided(each.found)),
+                    Cell(_decided(each.found), hint=each.found.verdict),
                 ],
                 link=f"task-{each.task}",
             )

@@ -1,4 +1,4 @@
-"""What a report over many logged items costs in time, memory and size.
+"""What a report and a viewer over many logged items cost in time, memory and size.
 
 Run: python -m tests.benchmarks.bench_report [--items 10000] [--response 2000]
 
@@ -35,6 +35,15 @@ from pathlib import Path
 from video_reasoning.tasks.report.build import build
 from video_reasoning.tasks.report.page import page
 text = page(build([Path(sys.argv[1])]))
+usage = resource.getrusage(resource.RUSAGE_SELF)
+print(usage.ru_utime + usage.ru_stime, usage.ru_maxrss / 1024, len(text.encode()) / 1e6)
+"""
+
+VIEW = """
+import json, resource, sys
+from pathlib import Path
+from video_reasoning.tasks.report.viewer.collection import Collection
+text = json.dumps(Collection([Path(sys.argv[1])]).state().content)
 usage = resource.getrusage(resource.RUSAGE_SELF)
 print(usage.ru_utime + usage.ru_stime, usage.ru_maxrss / 1024, len(text.encode()) / 1e6)
 """
@@ -81,20 +90,21 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         count = write_items(folder, arguments.items, arguments.response)
-        begin = time.perf_counter()
-        done = subprocess.run(
-            [sys.executable, "-c", BUILD, str(folder / "results")],
-            env={**os.environ, "VIDEO_REASONING_HOME": str(folder / "store")},
-            check=True,
-            capture_output=True,
-            text=True,
-        )
-        seconds = time.perf_counter() - begin
-        cpu, memory, size = map(float, done.stdout.split())
-        print(
-            f"{count:,} items: {seconds:.1f} s ({cpu:.1f} s of CPU), at most {memory:.0f} MiB of "
-            f"memory, a page of {size:.2f} MB"
-        )
+        for script, what in ((BUILD, "a page"), (VIEW, "the viewer's items")):
+            begin = time.perf_counter()
+            done = subprocess.run(
+                [sys.executable, "-c", script, str(folder / "results")],
+                env={**os.environ, "VIDEO_REASONING_HOME": str(folder / "store")},
+                check=True,
+                capture_output=True,
+                text=True,
+            )
+            seconds = time.perf_counter() - begin
+            cpu, memory, size = map(float, done.stdout.split())
+            print(
+                f"{count:,} items: {seconds:.1f} s ({cpu:.1f} s of CPU), at most {memory:.0f} MiB "
+                f"of memory, {what} of {size:.2f} MB"
+            )
 
 
 if __name__ == "__main__":

@@ -29,8 +29,7 @@ def imports() -> None:
 
 
 _IMPORTED = (
-    "cv2", "matplotlib.figure", "matplotlib.backends.backend_agg",
-    "matplotlib.backends.backend_svg", "nltk.translate.bleu_score", "pandas", "PIL.Image",
+    "cv2", "nltk.translate.bleu_score", "pandas", "PIL.Image",
     "pyarrow.parquet", "pyarrow.pandas_compat", "rich.console", "rich.progress", "rich.table",
     "rouge_score.rouge_scorer", "scenedetect", "scipy.stats", "httpx",
     "video_reasoning.metrics.models", "video_reasoning.preprocessing.split",

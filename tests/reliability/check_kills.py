@@ -257,6 +257,8 @@ def main() -> None:
     )
     parser.add_argument("--releases", type=Path, help="the sample's releases, drawn before")
     options = parser.parse_args()
+    # A background shell ignores Ctrl-C, and the commands would, too.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
     draw = random.Random(options.seed)
     with tempfile.TemporaryDirectory() as name:
         work = Path(name)

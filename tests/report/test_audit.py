@@ -92,9 +92,11 @@ def test_the_page_has_every_number(audited: Path) -> None:
 def test_counts_stand_in_the_row_of_their_condition(audited: Path) -> None:
     lines = markdown(build([audited], most_examples=0)).split("\n")
     rows = {line.split(" | ")[0].strip("| "): line for line in lines if line.startswith("| ")}
-    assert rows["1 random frame"].endswith("| 50.0 (38.0 to 62.0) | 40 | 20 | 40 | 3 | 0 | 0 | – |")
-    assert rows["last frame"].endswith("| 40 | 0 | 2 | 0 | – |")
-    assert rows["no frame"].endswith("| 40 | 0 | 0 | 7 | – |")
+    assert rows["1 random frame"].endswith(
+        "| 50.0 (38.0 to 62.0) | 40 | 20 | 40 | 3 | 0 | 0 | – | – |"
+    )
+    assert rows["last frame"].endswith("| 40 | 0 | 2 | 0 | – | – |")
+    assert rows["no frame"].endswith("| 40 | 0 | 0 | 7 | – | – |")
     assert rows["κ (no frame)"] == "| κ (no frame) | undefined | 40 |"
     assert "- **pictures**: it shows a single image" in lines
 

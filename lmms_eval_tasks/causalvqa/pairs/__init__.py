@@ -1,0 +1,6 @@
+"""From multiple-choice questions to pairs, as CausalVQA's were made (sections 2.2.5 to 2.2.8)."""
+
+from video_reasoning.tasks.causalvqa.pairs.make import Plan, make_pairs
+from video_reasoning.tasks.causalvqa.pairs.questions import PairsError
+
+__all__ = ["PairsError", "Plan", "make_pairs"]

@@ -1,0 +1,230 @@
+"""Multiple-choice questions from any table: CSV, JSON Lines, JSON or parquet."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from video_reasoning.tasks.causalvqa.release import parse_options
+from video_reasoning.tasks.errors import UserError
+from video_reasoning.tasks.release.records import (
+    OddRow,
+    annotation_text,
+    json_lines,
+    listed,
+    name_of,
+    parquet_rows,
+    text,
+    texts,
+)
+from video_reasoning.tasks.store.text_files import loads, shortened, table
+
+NAMES: Mapping[str, tuple[str, ...]] = {
+    "id": ("id", "qid", "q_id", "question_id"),
+    "question": ("question", "default_question"),
+    "options": ("options", "choices", "mcq_options", "choices1"),
+    "answer": (
+        *("answer", "correct", "correct1", "mcq_gt_option", "gt_option", "correct_option", "label"),
+    ),
+    "video": ("video", "renamed_video", "video_path", "video_name"),
+    "type": ("type", "question_type", "task"),
+}
+"""What is read -> the names that its column may have; the first that the file has counts."""
+
+COUNTED_FROM: Mapping[str, int] = {"mcq_gt_option": 0, "correct1": 1}
+"""Columns of answers that are known to count options from 0 or from 1."""
+
+NEEDED = ("question", "options", "answer", "video")
+
+
+class PairsError(UserError):
+    """Questions that no pairs can be made of."""
+
+
+@dataclass(frozen=True)
+class Question:
+    """A multiple-choice question.
+
+    Attributes:
+        id: Unique in its file.
+        question: Its text.
+        options: Two or more different texts.
+        answer: Place of the right one, from 0.
+        video: What it is about, as the file names it.
+        type: Its kind, as the file names it; may be empty.
+    """
+
+    id: str
+    question: str
+    options: tuple[str, ...]
+    answer: int
+    video: str
+    type: str = ""
+
+
+@dataclass
+class Read:
+    """What was read of a file: its questions, and where and why a row is not one."""
+
+    questions: list[Question] = field(default_factory=list)
+    skipped: list[tuple[str, str]] = field(default_factory=list)
+
+
+def read_questions(path: Path, count_from: int | None = None) -> Read:
+    """Read the questions of a table.
+
+    Args:
+        path: ``.csv``, ``.jsonl``, ``.json`` (a list, or an object id -> question) or ``.parquet``.
+        count_from: Whether a number in the column of answers counts options from 0 or from 1;
+            None if the file itself shows it.
+
+    Raises:
+        PairsError: It lacks a column, its numbers can be read in two ways, or no row is a question.
+        ReleaseError: It cannot be read.
+    """
+    rows = list(_rows(path))
+    found = Read(skipped=[(where, row) for where, row in rows if isinstance(row, str)])
+    tables = [(where, row) for where, row in rows if not isinstance(row, str)]
+    columns = {name: None for _, row in tables for name in row}
+    chosen = {
+        what: next((name for name in names if name in columns), "") for what, names in NAMES.items()
+    }
+    if absent := [what for what in NEEDED if not chosen[what]]:
+        raise PairsError(
+            f"{path} has no column for {', '.join(absent)} (one of "
+            f"{'; '.join(', '.join(NAMES[what]) for what in absent)}); it has "
+            f"{shortened(', '.join(columns), 300) or 'none'}."
+        )
+    first = COUNTED_FROM.get(chosen["answer"]) if count_from is None else count_from
+    first = _counted_from(path, tables, chosen) if first is None else first
+    seen: set[str] = set()
+    for where, row in tables:
+        try:
+            question = _question(row, chosen, where, first, given=count_from is not None)
+            if question.id in seen:
+                raise OddRow(f"duplicate id {shortened(question.id)}")
+            seen.add(question.id)
+            found.questions.append(question)
+        except OddRow as reason:
+            found.skipped.append((where, str(reason)))
+    if not found.questions:
+        such = f" (such as {': '.join(found.skipped[0])})" if found.skipped else ""
+        raise PairsError(f"{path} has no question that can be read{such}.")
+    return found
+
+
+def _rows(path: Path) -> Iterator[tuple[str, dict[str, Any] | str]]:
+    """Read a table's rows with the place of each; a text is why a row cannot be read."""
+    kind = path.suffix.lower()
+    entries: Iterator[tuple[str, Any]]
+    if kind == ".parquet":
+        entries = ((f"row {n}", row) for n, row in enumerate(parquet_rows(path), start=1))
+    elif kind == ".csv":
+        entries = ((f"row {n}", row) for n, row in table(annotation_text(path))[1])
+    elif kind == ".jsonl":
+        entries = json_lines(annotation_text(path))
+    elif kind == ".json":
+        entries = _json(path)
+    else:
+        raise PairsError(f"{path} is not a .csv, .jsonl, .json or .parquet file.")
+    for where, row in entries:
+        yield where, row if isinstance(row, (dict, str)) else "it is not an object"
+
+
+def _json(path: Path) -> Iterator[tuple[str, Any]]:
+    try:
+        content = loads(annotation_text(path))
+    except ValueError as error:
+        raise PairsError(f"{path} is not readable JSON ({error}).") from error
+    if isinstance(content, dict):
+        for name, row in content.items():
+            yield f"question {name}", {"id": name, **row} if isinstance(row, dict) else row
+    elif isinstance(content, list):
+        yield from ((f"entry {n}", row) for n, row in enumerate(content, start=1))
+    else:
+        raise PairsError(f"{path} is neither a list nor an object of questions.")
+
+
+def _counted_from(
+    path: Path, rows: Sequence[tuple[str, Mapping[str, Any]]], chosen: Mapping[str, str]
+) -> int | None:
+    """Return where the file's numbers of answers count from; None if it has no such numbers."""
+    zero, last, numbers = "", "", 0
+    for where, row in rows:
+        number = _number(row.get(chosen["answer"]))
+        try:
+            options = _options(row.get(chosen["options"]))
+        except OddRow:
+            continue
+        if number is None or str(row[chosen["answer"]]).strip() in options:
+            continue
+        numbers += 1
+        zero = where if number == 0 else zero
+        last = where if number == len(options) else last
+    if not numbers:
+        return None
+    if bool(zero) == bool(last):
+        shown = f": {zero} has 0 and {last} the number of options" if zero else ""
+        raise PairsError(
+            f"The numbers in {chosen['answer']} of {path} could count options from 0 or from "
+            f"1{shown}; say which with --count-from 0 or --count-from 1."
+        )
+    return 0 if zero else 1
+
+
+def _number(value: object) -> int | None:
+    try:
+        number = float(str(value).strip())
+    except ValueError:
+        return None
+    return int(number) if number.is_integer() and not isinstance(value, bool) else None
+
+
+def _question(
+    row: Mapping[str, Any], chosen: Mapping[str, str], where: str, first: int | None, *, given: bool
+) -> Question:
+    options = _options(row.get(chosen["options"]))
+    name = name_of(row, chosen["id"]) if chosen["id"] else where.rpartition(" ")[2]
+    return Question(
+        id=name,
+        question=text(row, chosen["question"]),
+        options=options,
+        answer=_answer(row.get(chosen["answer"]), options, first, given=given),
+        video=text(row, chosen["video"]),
+        type=text(row, chosen["type"], default="") if chosen["type"] else "",
+    )
+
+
+def _options(value: object) -> tuple[str, ...]:
+    """Read options from a list, a list written as text, or CausalVQA's ``1. first|2. second``."""
+    if value is not None and hasattr(value, "tolist"):
+        value = value.tolist()
+    found = listed(value, "the options")
+    options = parse_options(found) if isinstance(found, str) else texts(found, "the options", 2)
+    if len(set(options)) < len(options):
+        raise OddRow("two of its options are the same")
+    if len(options) > 26:
+        raise OddRow(f"it has {len(options)} options, more than there are letters")
+    return tuple(options)
+
+
+def _answer(value: object, options: Sequence[str], first: int | None, *, given: bool) -> int:
+    """Return the place of the right option: by its text, its letter, or its number."""
+    written = "" if value is None or value != value else str(value).strip()
+    if not written:
+        raise OddRow("it has no answer, which a pair has to keep")
+    number = _number(value)
+    place = None if number is None or first is None else number - first
+    if written in options and not given:
+        if number is not None and place != options.index(written):
+            raise OddRow(f"its answer {written!r} could be the option or its number")
+        return options.index(written)
+    if place is None and len(written) == 1 and written.isalpha():
+        place = ord(written.upper()) - ord("A")
+    if place is None or not 0 <= place < len(options):
+        raise OddRow(
+            f"its answer {shortened(written, 40)!r} is not one of its {len(options)} options"
+        )
+    return place

@@ -1,0 +1,29 @@
+"""Imported by a server before it forks evaluations: what each of them would do first, once.
+
+Reading the harness's 2,000 YAMLs takes most of the processor time of an evaluation of the sample.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import lmms_eval.__main__ as harness
+from lmms_eval.tasks import TaskManager
+
+from video_reasoning.tasks import launcher, media, registry
+
+__all__ = ["media"]
+
+_PATHS = launcher.with_ours(None)
+_MANAGER = TaskManager("INFO", include_path=_PATHS, model_name="")
+registry.our_tasks()
+
+
+def _manager(verbosity: str, include_path: Any = None, model_name: str | None = None) -> Any:
+    if include_path != _PATHS:
+        return TaskManager(verbosity, include_path=include_path, model_name=model_name)
+    _MANAGER.model_name = model_name
+    return _MANAGER
+
+
+harness.TaskManager = _manager
