@@ -108,7 +108,7 @@ def _tell_rate() -> str:
         return ""
 
     def rated(part: dict[str, Any]) -> dict[str, Any]:
-        video = part.get("video")
+        video: Any = part.get("video")
         return {"sample_fps": video.rate, **part} if hasattr(video, "rate") else part
 
     def local(original: Callable[..., Any]) -> Callable[..., Any]:
