@@ -13,7 +13,8 @@ the checkpoint's files, the tasks, the seeds, and the versions of the packages. 
 is empty and what was asked without its video is not kept.
 
 If a run has several tasks, the results of each are written to ``<output_path>/partial`` when it
-ends. Both folders are removed when the run's own results have been saved.
+ends, unless a model scores its responses. Both folders are removed when the run's own results have
+been saved.
 """
 
 from __future__ import annotations
@@ -30,14 +31,17 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from datetime import timedelta
+from functools import cache
 from importlib import import_module
+from itertools import starmap
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 from loguru import logger
 
 from video_reasoning.preprocessing.files import noted_content_id
 from video_reasoning.tasks import media, registry, sight, store
+from video_reasoning.tasks.llm.text_scorers import Kind
 from video_reasoning.tasks.models import responses
 from video_reasoning.tasks.models.responses import (
     FRESH_VARIABLE,
@@ -113,6 +117,7 @@ class _Keeper:
         self._unkept: dict[str, Any] = {}
         self._asked: set[str] = set()
         self._ways = {name: _way(task) for name, task in tasks.items()}
+        self._contents = cache(_content)
 
     def answer(self, ask: Ask, instances: Sequence[Any]) -> list[Any]:
         """Return the response to each request; for a model's ``generate_until``."""
@@ -139,11 +144,13 @@ class _Keeper:
 
         counts: Counter[str] = Counter()
         requests = []
+        before, item = None, ""
         # Every video is read once to know its content, unless a note of it is in the store.
         for instance in tqdm(instances, desc="Looking for responses", delay=3):
-            key = self._key(instance)
-            counts[key] += 1
-            key = key and digest([key, counts[key] - 1])
+            if instance is not before:
+                before, item = instance, self._key(instance)
+            counts[item] += 1
+            key = item and digest([item, counts[item] - 1])
             padding = bool((instance.metadata or {}).get("__padding_only__"))
             requests.append(_Request(instance, key, padding))
         return requests
@@ -161,7 +168,7 @@ class _Keeper:
         benchmark, document = self._about(instance)
         generation = next((part for part in instance.args if isinstance(part, dict)), {})
         asked = [self._ways[instance.task_name], instance.doc_id, instance.args[0], generation]
-        return digest([asked, document, [_content(*each) for each in _videos(benchmark, document)]])
+        return digest([asked, document, [*starmap(self._contents, _videos(benchmark, document))]])
 
     def _about(self, instance: Any) -> tuple[str, dict[str, Any]]:
         """Return the benchmark and the document of a request."""
@@ -338,7 +345,7 @@ def _in_step(lm: Any) -> bool:
 def _distributed() -> bool:
     import torch.distributed as dist
 
-    return dist.is_available() and dist.is_initialized() and dist.get_world_size() > 1
+    return bool(dist.is_available() and dist.is_initialized() and dist.get_world_size() > 1)
 
 
 def _everywhere(pending: list[bool]) -> list[bool]:
@@ -391,7 +398,7 @@ def install() -> str:
         Why it was not replaced, in a sentence, or the empty text.
     """
     try:
-        evaluator = import_module("lmms_eval.evaluator")
+        evaluator: Any = import_module("lmms_eval.evaluator")
         original = evaluator.evaluate
         missing = _PARAMETERS - inspect.signature(original).parameters.keys()
     except (ImportError, AttributeError, ValueError, TypeError) as error:
@@ -447,7 +454,7 @@ def _evaluate_all(
     try:
         with _replaced(lm, "generate_until", _in_batches(lm.generate_until, keeper)):
             if journal is not None and len(leaves) > 1:
-                for name, task in ours.items():
+                for name, task in _scored_without_a_model(ours).items():
                     _write_results(run, name, _evaluate_one(original, given, name, task))
             found = original(**given)
     finally:
@@ -456,6 +463,16 @@ def _evaluate_all(
     if journal is not None:
         responses.ended.append((run, began))
     return found
+
+
+def _scored_without_a_model(tasks: Mapping[str, Any]) -> dict[str, Any]:
+    """Leave out the tasks whose responses a model scores: not while another one is loaded."""
+    by_a_model = get_args(Kind)
+    return {
+        name: task
+        for name, task in tasks.items()
+        if not any(each["metric"] in by_a_model for each in task.dump_config()["metric_list"])
+    }
 
 
 def _in_batches(ask: Ask, keeper: _Keeper) -> Ask:

@@ -109,7 +109,9 @@ def _tell_rate() -> str:
 
     def rated(part: dict[str, Any]) -> dict[str, Any]:
         video = part.get("video")
-        return {"sample_fps": video.rate, **part} if hasattr(video, "rate") else part
+        if not isinstance(video, quirks.RatedFrames):
+            return part
+        return {"sample_fps": video.rate, **part}
 
     def local(original: Callable[..., Any]) -> Callable[..., Any]:
         def to_hf_messages(self: Any, *rest: Any, **more: Any) -> Any:

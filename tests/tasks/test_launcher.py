@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import contextlib
+import os
 import subprocess
 import sys
 import types
@@ -15,6 +16,7 @@ import pytest
 
 from tests.tasks.releases import tvbench_question, write_tvbench
 from video_reasoning.tasks import launcher, registry, store
+from video_reasoning.tasks.models.responses import OPTIONS
 from video_reasoning.tasks.prepare.build import prepare
 
 
@@ -297,3 +299,16 @@ def test_another_plugin_may_bring_models_and_tasks(monkeypatch: pytest.MonkeyPat
     monkeypatch.setenv("LMMS_EVAL_PLUGINS", "another")
     monkeypatch.setattr(launcher, "_evaluate", lambda _: 0)
     assert launcher.main(["--model", "its_model", "--tasks", "its_task"]) == 0
+
+
+def test_options_of_our_own_do_not_reach_the_harness(monkeypatch: pytest.MonkeyPatch) -> None:
+    seen = []
+
+    def evaluate(arguments: list[str]) -> int:
+        seen.append((list(arguments), [os.environ.get(name) for name in OPTIONS.values()]))
+        return 0
+
+    monkeypatch.setattr(launcher, "_evaluate", evaluate)
+    assert launcher.main(["--fresh", "--tasks", "list", "--partial"]) == 0
+    assert seen == [(["--tasks", "list"], ["1", "1"])]
+    assert not os.environ.keys() & set(OPTIONS.values())

@@ -355,6 +355,46 @@ def test_what_is_kept_goes_when_the_results_are_saved(saved: bool, tmp_path: Pat
     assert [folder.parent.exists() for folder in folders] == [not saved] * 2
 
 
+@pytest.mark.parametrize("saved", [True, False])
+def test_plain_lmms_eval_removes_at_its_end_what_is_kept(saved: bool, tmp_path: Path) -> None:
+    run = command(output_path=str(tmp_path))
+    Journal(responses.folder_of(run, ".responses")).add([("aa", record("one"))])
+    (tmp_path / "old_results.json").touch()
+    os.utime(tmp_path / "old_results.json", (1, 1))
+    responses.folder_of(run, "partial").mkdir(parents=True)
+    (responses.folder_of(run, "partial") / "new_results.json").touch()
+    responses.ended.append((run, 10.0))
+    if saved:
+        (tmp_path / "new_results.json").touch()
+    responses._finish_at_exit()
+    assert (tmp_path / ".responses").exists() != saved
+    assert responses.ended == []
+
+
+@pytest.mark.parametrize("fresh", [True, False])
+def test_a_fresh_run_forgets_what_is_kept(
+    fresh: bool,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    run = command(output_path=str(tmp_path))
+    Journal(responses.folder_of(run, ".responses")).add([("aa", record("one"))])
+    if fresh:
+        monkeypatch.setenv(responses.FRESH_VARIABLE, "1")
+    assert resuming._open(run).found == (not fresh)
+    assert ("--fresh starts over" in capsys.readouterr().err) != fresh
+
+
+def test_a_task_scored_by_a_model_has_its_results_at_the_end_of_the_run() -> None:
+    def task(*names: str) -> Any:
+        metrics = [{"metric": name} for name in names]
+        return types.SimpleNamespace(dump_config=lambda: {"metric_list": metrics})
+
+    tasks = {"closed": task("accuracy"), "open": task("bleu", "clip_score")}
+    assert list(resuming._scored_without_a_model(tasks)) == ["closed"]
+
+
 def test_a_version_without_the_known_evaluate_is_left_alone(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
