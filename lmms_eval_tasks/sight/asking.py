@@ -203,7 +203,8 @@ def ask(
 def _wrapped(run: _Run) -> Iterator[None]:
     """Wrap the class that the harness loads, until the block is left."""
     registry = import_module("lmms_eval.models.registry_v2").ModelRegistryV2
-    load, wrapped = registry.get_model_class, []
+    load = registry.get_model_class
+    wrapped: list[tuple[Any, Any]] = []
 
     def get_model_class(self: Any, *args: Any, **kwargs: Any) -> Any:
         found = load(self, *args, **kwargs)
