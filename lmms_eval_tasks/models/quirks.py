@@ -187,7 +187,12 @@ CLASSES = (
     ),
     # modality=image, the default: reads no video file. modality=video: see `form_of`.
     ModelClass(
-        ("internvl2", "internvl3", "internvl3_5"),
+        ("internvl2",), simple=replace(_IMAGES, whole_as="images"), instead="modality=image"
+    ),
+    # A single image would be cut into tiles.
+    ModelClass(
+        ("internvl3", "internvl3_5"),
+        "max_num=1",
         simple=replace(_IMAGES, whole_as="images"),
         instead="modality=image",
     ),

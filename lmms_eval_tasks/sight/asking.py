@@ -26,7 +26,9 @@ from video_reasoning.tasks.sight.seen import LEDGER, Span
 
 ANSWER_TOKENS = 16
 """Tokens of an answer, which nobody reads; some services take no fewer."""
-_LAST_LINES = 12
+INTERRUPTED = 130
+"""Exit code of the harness's command after Ctrl-C."""
+_LAST_WORDS = 1200
 
 
 @dataclass(frozen=True)
@@ -90,6 +92,10 @@ class _Run:
 
         def generate_until(model: Any, requests: Sequence[Any], *rest: Any, **more: Any) -> Any:
             self.form = "simple" if getattr(model, "is_simple", True) else "chat"
+            everything = list(requests)
+            # The task refuses simple classes, which cannot know which clip is which.
+            most = 1 if self.form == "simple" else 2
+            requests = [each for each in everything if _document(model, each)[0].clips <= most]
             try:
                 answers = list(generate(model, requests, *rest, **more))
             except Exception:
@@ -99,12 +105,14 @@ class _Run:
                 failure, span = "", spans[place]
                 if answers[place] is None or span is None or not span.told:
                     try:
-                        (answers[place],) = generate(model, [request], *rest, **more)
+                        with caught.singly():
+                            (answers[place],) = generate(model, [request], *rest, **more)
                     except Exception as error:
                         failure = f"{type(error).__name__}: {error}"
                     span = self._span(*_document(model, request)) or span
                 self._note(*_document(model, request), span, answers[place], failure)
-            return ["" if answer is None else answer for answer in answers]
+            given = {id(each): answer for each, answer in zip(requests, answers, strict=True)}
+            return [given.get(id(each)) or "" for each in everything]
 
         return generate_until
 
@@ -157,6 +165,7 @@ def ask(
     shown: Sequence[Probe],
     kinds: Sequence[str],
     heard: Callable[[int], None] = lambda questions: None,
+    store_home: Path | None = None,
 ) -> tuple[list[Asked], str]:
     """Ask a model the questions of some probes.
 
@@ -165,6 +174,7 @@ def ask(
         shown: The probes.
         kinds: Which frames the videos have, one question for each.
         heard: Called with the number of questions of which something was caught.
+        store_home: A store that :func:`probes.write_store` wrote; None for a new one.
 
     Returns:
         What was asked, and the form of the class that the harness took: chat or simple.
@@ -174,14 +184,15 @@ def ask(
     """
     with tempfile.TemporaryDirectory(prefix="sight-") as folder:
         place = Path(folder)
-        log = place / "log.txt"
+        log, home = place / "log.txt", store_home or place / "store"
         count = iter(range(1, sys.maxsize))
         with (
             _silenced(log),
-            _environment(**{store.HOME_VARIABLE: str(place / "store"), watch.VARIABLE: "on"}),
+            _environment(**{store.HOME_VARIABLE: str(home), watch.VARIABLE: "on"}),
             caught.catching(lambda: heard(next(count))) as spans,
         ):
-            probes.write_store(place, kinds)
+            if store_home is None:
+                probes.write_store(place, kinds)
             run = _Run(spans)
             with _wrapped(run):
                 words = [
@@ -191,10 +202,11 @@ def ask(
                     *("--output_path", str(place / "results")),
                 ]
                 with suppress(SystemExit):
-                    launcher.main(words)
+                    if launcher.main(words) == INTERRUPTED:
+                        raise KeyboardInterrupt
         if not run.found:
             lines = log.read_text(encoding="utf-8", errors="replace").splitlines()
-            last = "\n".join(line for line in lines if line.strip())[-_LAST_LINES * 100 :]
+            last = "\n".join(line for line in lines if line.strip())[-_LAST_WORDS:]
             raise UserError(f"{model.name} could not be loaded; its last words were:\n{last}")
     return run.found, run.form
 

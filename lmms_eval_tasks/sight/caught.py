@@ -45,6 +45,7 @@ class Catch:
 
 class _State:
     catches: dict[Span, Catch] | None = None
+    singly = False
     heard: Callable[[], None]
 
 
@@ -70,6 +71,21 @@ def catch(span: Span | None) -> Catch | None:
         _State.catches[span] = Catch()
         _State.heard()
     return _State.catches[span]
+
+
+@contextmanager
+def singly() -> Iterator[None]:
+    """Ask one question until the block is left, and nothing else."""
+    _State.singly = True
+    try:
+        yield
+    finally:
+        _State.singly = False
+
+
+def asking() -> Span | None:
+    """Return the question that this thread asks, or the only one, which another has prepared."""
+    return LEDGER.current() or (LEDGER.sent(()) if _State.singly else None)
 
 
 def tensors(span: Span, how: str, found: Sequence[Any], *, known: bool) -> None:

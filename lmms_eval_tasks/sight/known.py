@@ -16,13 +16,12 @@ from typing import Any
 from video_reasoning.preprocessing.files import atomic_path
 from video_reasoning.tasks import store
 from video_reasoning.tasks.models import quirks
+from video_reasoning.tasks.models.manifests import CLASSES
 
 MEASURED = "measured.json"
 """The file of the project's measurements, beside this module."""
 REMEMBERED = "sight.json"
 """The file of a user's probes, in the store."""
-
-_OURS = frozenset({"sample_observer", "random_choice", "frequent_choice"})
 
 
 @lru_cache(maxsize=1)
@@ -67,7 +66,7 @@ def unprobed(model: str, *, simple: bool) -> str:
         model: What ``--model`` says.
         simple: Whether ``--force_simple`` was given.
     """
-    if not model or model in _OURS:
+    if not model or model in CLASSES:
         return ""
     names = next((each.names for each in quirks.CLASSES if model in each.names), (model,))
     forms = {row["form"] for row in measured() if row["model"] in names}

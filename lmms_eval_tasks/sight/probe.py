@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 from video_reasoning.tasks.errors import UserError
 from video_reasoning.tasks.models import quirks
+from video_reasoning.tasks.models.names import unknown_model
 from video_reasoning.tasks.sight import asking, verdict
 from video_reasoning.tasks.sight.asking import Model
 from video_reasoning.tasks.sight.probes import LADDER, NAMED, PROBES, Probe
@@ -63,8 +65,21 @@ class Result:
         }
 
 
+def kinds_of(model: Model, count: int | None = None) -> list[str]:
+    """Return which frames the videos of a model's questions have, one for each question."""
+    # Requests have pictures; what enters a model may be patches, which only a ladder is read from.
+    if model.name in SERVED:
+        return [NAMED] * (count or PROBES_SERVED)
+    return [*[NAMED] * (count or PROBES_LOCAL), LADDER]
+
+
 def probe(
-    model: Model, *, count: int | None = None, frames: int = 16, heard: Heard | None = None
+    model: Model,
+    *,
+    count: int | None = None,
+    frames: int = 16,
+    heard: Heard | None = None,
+    store_home: Path | None = None,
 ) -> Result:
     """Ask a model every question of a probe, and read what went to it.
 
@@ -73,29 +88,27 @@ def probe(
         count: Questions of each kind; None for 20 of a served model and 1 of another.
         frames: Frames of a whole video that it is to see.
         heard: Called as the work goes on.
+        store_home: A store of the same number of questions; None for a new one.
 
     Raises:
-        UserError: The class cannot be shown a video, or the model could not be loaded.
+        UserError: There is no such class, or it cannot be shown a video, or the model could not be
+            loaded.
     """
-    refusal = _refusal(model)
-    if refusal:
+    if refusal := unknown_model(model.name) or _refusal(model):
         raise UserError(refusal)
-    served = model.name in SERVED
-    count = count or (PROBES_SERVED if served else PROBES_LOCAL)
-    # Requests have pictures; what enters a model may be patches, which only a ladder is read from.
-    kinds = [NAMED] * count + ([] if served else [LADDER])
+    kinds = kinds_of(model, count)
     shown, refused = _split(model)
     total = len(kinds) * sum(2 if each.benchmark == "causalvqa" else 1 for each in shown)
     asked, form = asking.ask(
-        model, shown, kinds, lambda done: heard(min(done, total), total) if heard else None
+        model,
+        shown,
+        kinds,
+        lambda done: heard(min(done, total), total) if heard else None,
+        store_home,
     )
     if form == "simple":
-        # Refused by the task itself, because such a class cannot know which clip is which.
-        for each in [one for one in shown if one.clips > 1]:
-            refused[each.name] = (
-                "only chat classes can be shown two clips with a sentence before each"
-            )
-            asked = [one for one in asked if one.probe is not each]
+        clips = [each.name for each in shown if each.clips > 1]
+        refused |= dict.fromkeys(clips, "only chat classes can be shown two clips.")
     rows = tuple(verdict.rows(asked, frames))
     return Result(model, form, rows, refused, tuple(advice(model, form, rows, frames)))
 
@@ -129,8 +142,10 @@ def advice(model: Model, form: str, rows: Sequence[Row], frames: int) -> list[st
         found.append(f"Leave out {quirks.VARIABLE}={forced}, or try another form.")
     if model.simple and known and known.chat and known.chat.video:
         found.append("Leave out --force_simple.")
-    if known and "=" in known.instead and known.instead not in given:
-        found.append(f"Give {known.instead} in --model_args.")
+    other = known.instead if known and "=" in known.instead else ""
+    named = [part for part in given if other and part.startswith(other.partition("=")[0])]
+    if named and other not in named:
+        found.append(f"Give {other} in --model_args.")
     if known is None and not forced:
         found.append(
             f"This class was never measured: try {quirks.VARIABLE}=images, then =frames, and the "

@@ -1,7 +1,8 @@
 """What leaves in a request: the images in the messages of an API's client or of vLLM.
 
 Private to other packages and used here only: ``create`` of the openai package's chat
-completions, ``LLM.chat`` of vllm, and the harness's ``ChatMessages.to_openai_messages``.
+completions, ``LLM.chat`` of vllm, and the harness's ``ChatMessages.to_openai_messages`` and
+``_LiteLLMChatCompletions.create``.
 """
 
 from __future__ import annotations
@@ -35,6 +36,9 @@ def install() -> None:
     engine = getattr(sys.modules.get("vllm"), "LLM", None)
     if engine is not None:
         replace_once(engine, "chat", _chat)
+    litellm = sys.modules.get("lmms_eval.models.simple.litellm")
+    if litellm is not None:
+        replace_once(litellm._LiteLLMChatCompletions, "create", _create)
     protocol = sys.modules.get("lmms_eval.protocol")
     if protocol is not None:
         for name in ("to_openai_messages", "to_qwen3_vl_openai_messages"):

@@ -16,7 +16,7 @@ from typing import Any
 
 from video_reasoning.tasks.sight import caught
 from video_reasoning.tasks.sight.clips import GRID
-from video_reasoning.tasks.sight.seen import LEDGER, Picture, Span, guarded, replace_once
+from video_reasoning.tasks.sight.seen import Picture, Span, guarded, replace_once
 
 AT_ONCE = 1 << 26
 """Values that are digested at once."""
@@ -67,7 +67,7 @@ def install() -> None:
 
 @guarded
 def _generate(model: Any, *args: Any, **kwargs: Any) -> None:
-    span = LEDGER.current()
+    span = caught.asking()
     if span is None:
         return
     given = {name: kwargs[name] for name in _PIXELS if kwargs.get(name) is not None}
@@ -310,7 +310,7 @@ def _is_first(layer: Any, name: str, owner: str) -> bool:
 def _entering(layer: Any, args: tuple[Any, ...]) -> None:
     """Note what enters a vision tower."""
     _State.fired = True
-    span = LEDGER.current()
+    span = caught.asking()
     if span is None or (span.how == "generate" and span.pictures):
         return
     found = _entered(layer, args[0])

@@ -106,16 +106,19 @@ def _read(asked: Sequence[Asked]) -> list[_Got]:
     laid_out = bool(parts) and all(
         len(look.values) > 1 for each in plain for look in looks[id(each)]
     )
-    scale = _Scale(min(parts), max(parts)) if laid_out else _ladder_scale(asked)
+    scale = _ladder_scale(asked)
+    if laid_out:
+        # Of pictures that are all one gray, none is a frame.
+        scale = _Scale(min(parts), max(parts) if max(parts) > min(parts) else min(parts) + 1)
     got = []
     for each in asked:
         own = looks[id(each)]
         readable = scale is not None and (each.known or each.kind == LADDER or not own)
         if each.kind == NAMED and own and not laid_out:
             continue  # only a ladder can be read
-        numbers = None
+        numbers: list[int] | None = None
         if not own and each.how:
-            numbers = []
+            numbers = [] if each.known else None
         elif readable and each.how and scale is not None:
             numbers = [_number(each, look, scale) for look in own]
         got.append(_Got(each, numbers, own))
@@ -161,7 +164,7 @@ def _row(probe: Probe, got: Sequence[_Got], frames: int) -> Row:
         probes=len(got),
         shown=probe.shown.format(n=frames),
         seen=tuple(None if each.numbers is None else _seen(each) for each in got),
-        order=_order(probe, got, any(bad)),
+        order=_order(probe, got),
         pictures=max(len(each.looks) for each in got) if sizes or not looks else 0,
         size="x".join(map(str, max(sizes))) if sizes else "",
         time=next((each for each in times if each), ""),
@@ -249,27 +252,24 @@ def _contradicts(got: _Got) -> str:
     return ""
 
 
-def _order(probe: Probe, got: Sequence[_Got], bad: bool) -> str:
-    known = [each for each in got if each.numbers]
-    if not known or (not probe.shown.strip("01") and probe.expected is None):
+def _order(probe: Probe, got: Sequence[_Got]) -> str:
+    """Return whether the frames came in their order, or how those of a whole video were chosen."""
+    several = [each for each in got if len(each.frames) > 1]
+    if not several:
         return ""
     if probe.name == "whole video":
-        return _spacing(known[0].frames)
-    if max(len(each.frames) for each in known) < 2:
-        return ""
-    wrong = any(
-        list(each.frames) != each.asked.expected
-        if each.asked.expected is not None
-        else [n for n in each.frames if n] != sorted({n for n in each.frames if n})
-        for each in known
-    )
-    return "no" if wrong else "yes"
+        return _spacing(several[0].frames)
+    for each in several:
+        frames = [number for number in each.frames if number != naming.BLACK]
+        if frames != (each.asked.expected or sorted(set(frames))):
+            return "no"
+    return "yes"
 
 
 def _spacing(frames: Sequence[int]) -> str:
     """Return how the frames of a whole video lie: from end to end, or in the middles of parts."""
-    if len(frames) < 2 or list(frames) != sorted(set(frames)):
-        return "no" if len(frames) > 1 else ""
+    if list(frames) != sorted(set(frames)):
+        return "no"
     steps = [b - a for a, b in itertools.pairwise(frames)]
     if max(steps) - min(steps) > 1:
         return "uneven"

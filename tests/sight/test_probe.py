@@ -116,9 +116,17 @@ def test_what_is_not_known_is_not_right() -> None:
     assert "cannot be told" in row("ordered16", ORDERED, known=False).problem
     assert "cannot be told" in row("blind", [], how="").problem
     assert row("blind", [], how="").seen == (None,)
+    assert row("ordered16", [], known=False).seen == (None,)  # a server got the video itself
     assert row("ordered16", ORDERED, failure="IndexError: list index").problem == (
         "IndexError: list index"
     )
+
+
+def test_gray_pictures_are_not_frames() -> None:
+    kept = Catch({"tower": [Look((0.5,) * 16)] * 16})
+    asked = Asked(BY_NAME["ordered16"], NAMED, ORDERED, "tower", True, kept)
+    (found,) = verdict.rows([asked], 16)
+    assert found.seen == (0,) and "1 frame arrived that was not shown" in found.problem
 
 
 def test_marks_that_contradict_are_found() -> None:
@@ -190,7 +198,7 @@ def test_the_table_fits_80_columns(capsys: pytest.CaptureFixture[str]) -> None:
         (Model("qwen2_5_vl", "pretrained=x,max_num_frames=8"), "", "Add max_num_frames=16 to"),
         (Model("openai", "max_frames_num=16"), "clip", "Leave out VIDEO_REASONING_FRAMES_AS=clip"),
         (Model("qwen3_vl", "max_num_frames=16", simple=True), "", "Leave out --force_simple."),
-        (Model("internvl3", "modality=video"), "", "Give modality=image"),
+        (Model("internvl2", "modality=video"), "", "Give modality=image"),
         (Model("unheard_of"), "", "try VIDEO_REASONING_FRAMES_AS=images"),
         (Model("qwen2_5_vl", "max_num_frames=16"), "", "No argument is known"),
     ],
@@ -204,9 +212,13 @@ def test_the_argument_that_helps_is_named(
     assert said in probe.advice(model, "chat", [bad], 16)[0]
 
 
-def test_a_class_that_shows_no_video_is_refused() -> None:
-    with pytest.raises(UserError, match="video_llava cannot be shown a video"):
-        probe.probe(Model("video_llava"))
+@pytest.mark.parametrize(
+    ("model", "why"),
+    [("video_llava", "video_llava cannot be shown a video"), ("qwen25_vl", "no model qwen25_vl")],
+)
+def test_what_cannot_be_probed_is_refused(model: str, why: str) -> None:
+    with pytest.raises(UserError, match=why):
+        probe.probe(Model(model))
 
 
 def test_who_was_never_probed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import threading
 import time
 from collections.abc import Iterator, Sequence
+from contextlib import nullcontext
 from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
 import pytest
 
-from video_reasoning.tasks.sight import requests, seen, tower, watch
+from video_reasoning.tasks.sight import caught, requests, seen, tower, watch
 from video_reasoning.tasks.sight.clips import cells, in_order
 from video_reasoning.tasks.sight.seen import Ledger, Question, Span
 
@@ -27,7 +29,7 @@ def frames(n: int = 16, size: int = 56, seed: int = 0) -> Any:
 @pytest.fixture
 def ledger(monkeypatch: pytest.MonkeyPatch) -> Ledger:
     fresh = Ledger()
-    for module in (tower, requests, watch):
+    for module in (caught, requests, watch):
         monkeypatch.setattr(module, "LEDGER", fresh)
     monkeypatch.setattr(seen, "_WARNED", set())
     monkeypatch.setattr(tower._State, "towers", 0)
@@ -159,6 +161,18 @@ def test_two_requests_that_differ_are_not_told(ledger: Ledger) -> None:
     tower._generate(QWEN, **qwen_video(frames()))
     tower._generate(QWEN, **qwen_video(frames(seed=1)))
     assert counted(ledger.current()) is None
+
+
+def test_what_another_thread_prepared_is_told_if_it_is_the_only_question(ledger: Ledger) -> None:
+    for id_, told in (("a", False), ("b", True)):
+        ledger.spans(("", "", "", ""))  # the one before has its answer
+        thread = threading.Thread(target=ask, args=(ledger, id_))
+        thread.start()
+        thread.join()
+        with caught.singly() if told else nullcontext():
+            tower._generate(QWEN, **qwen_video(frames()))
+        (span,) = ledger.spans(("tvbench", "test", "ordered16", id_))
+        assert counted(span) == ((16, 16) if told else None)
 
 
 # Vision towers

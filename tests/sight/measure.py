@@ -1,0 +1,292 @@
+"""Measure which frames reach the harness's model classes, and write the table of the documentation.
+
+    python -m tests.sight.measure [CLASS ...]
+
+Each class is probed in a process of its own by the code of ``video-reasoning sight``. The result
+is in ``lmms_eval_tasks/sight/measured.json``, which ``lmms_eval`` reads too, and in
+docs/running-models.md. With names, only those are measured again.
+"""
+
+from __future__ import annotations
+
+import importlib
+import json
+import multiprocessing
+import os
+import sys
+import tempfile
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+from tests.harness import tiny_qwen
+from tests.harness.served import serve
+from tests.sight import stand_ins, tiny
+from video_reasoning.tasks.sight import known, probes
+from video_reasoning.tasks.sight.asking import Model
+from video_reasoning.tasks.sight.probe import SERVED, probe
+
+ROOT = Path(__file__).parents[2]
+PAGE = ROOT / "docs" / "running-models.md"
+DATA = ROOT / "lmms_eval_tasks" / "sight" / known.MEASURED
+SERVED_PROBES = 4
+"""Questions of each kind for a served class."""
+BEGIN = "<!-- measured: written by `python -m tests.sight.measure` -->"
+END = "<!-- end of measured -->"
+
+DEPTHS = {
+    "model": "real model code with random weights",
+    "processor": "the harness's class, with a stand-in for the checkpoint's own code",
+    "request": "the images of the request, at a local server or at the package's call",
+}
+
+
+@dataclass(frozen=True)
+class Entry:
+    """A class in one form.
+
+    Attributes:
+        model: What ``--model`` says.
+        depth: How far its input is followed; see :data:`DEPTHS`.
+        arguments: What ``--model_args`` says; ``{url}`` is the local server.
+        simple: Whether ``--force_simple`` is given.
+        family: Architecture of its random weights, which become ``pretrained=``.
+        stand_in: A function of :mod:`.stand_ins`.
+        quick: Whether a test measures it again.
+    """
+
+    model: str
+    depth: str
+    arguments: str
+    simple: bool = False
+    family: str = ""
+    stand_in: str = ""
+    quick: bool = True
+
+    @property
+    def name(self) -> str:
+        return f"{self.model} --force_simple" if self.simple else self.model
+
+
+_CPU = "device_map=cpu"
+_EAGER = f"{_CPU},attn_implementation=eager"
+_QWEN = f"{_EAGER},max_num_frames=16,min_pixels=784,max_pixels=50176"
+_SERVER = "base_url={url},api_key=none,max_retries=1"
+
+ENTRIES = (
+    Entry("qwen2_5_vl", "model", _QWEN, family="qwen2_5_vl"),
+    Entry("qwen2_5_vl", "model", _QWEN, simple=True, family="qwen2_5_vl"),
+    Entry(
+        "qwen2_vl",
+        "model",
+        f"{_CPU},max_num_frames=16,min_pixels=784,max_pixels=50176",
+        family="qwen2_vl",
+    ),
+    Entry("qwen3_vl", "model", _QWEN, family="qwen3_vl"),
+    Entry("qwen3_vl", "model", _QWEN, simple=True, family="qwen3_vl"),
+    Entry("qwen3_5", "model", f"{_QWEN},fps=100", family="qwen3_5"),
+    Entry("qwen3_5", "model", f"{_QWEN},fps=100", simple=True, family="qwen3_5"),
+    Entry("llava_hf", "model", f"{_CPU},max_frames_num=16", family="llava_onevision"),
+    Entry("llava_hf", "model", f"{_CPU},max_frames_num=16", simple=True, family="llava_onevision"),
+    Entry("internvl_hf", "model", f"{_CPU},num_frames=16,max_patches=1", family="internvl"),
+    Entry("gemma3", "model", f"{_EAGER},max_num_frames=16", family="gemma3"),
+    Entry("gemma4", "model", f"{_EAGER},max_num_frames=16", family="gemma4"),
+    Entry(
+        "llava_onevision1_5", "processor", _QWEN, family="qwen2_5_vl", stand_in="llava_onevision1_5"
+    ),
+    Entry(
+        "llava_onevision1_5",
+        "processor",
+        _QWEN,
+        simple=True,
+        family="qwen2_5_vl",
+        stand_in="llava_onevision1_5",
+    ),
+    Entry("internvl2", "processor", "", family="internvl", stand_in="internvl"),
+    Entry("internvl3", "processor", "max_num=1", family="internvl", stand_in="internvl"),
+    Entry("internvl3_5", "processor", "max_num=1", family="internvl", stand_in="internvl"),
+    Entry("openai", "request", f"model=m,max_frames_num=16,{_SERVER}"),
+    Entry("openai", "request", f"model=m,max_frames_num=16,{_SERVER}", simple=True),
+    Entry("async_openai", "request", f"model=m,nframes=16,{_SERVER}"),
+    Entry("vllm", "request", "model=m,nframes=16,max_frame_num=16", stand_in="vllm"),
+    Entry("vllm", "request", "model=m,max_frame_num=16", simple=True, stand_in="vllm"),
+    Entry("litellm", "request", f"model=m,max_frames_num=16,{_SERVER}", stand_in="litellm"),
+)
+
+_LLAVA = "needs the package llava (LLaVA-NeXT), which is not on PyPI"
+_REMOTE = "needs a checkpoint's own code"
+NOT_MEASURED = {
+    "llava_onevision": _LLAVA,
+    "llava_vid": _LLAVA,
+    "llava_onevision2": _REMOTE,
+    "videollama3": _REMOTE,
+    "phi4_multimodal": f"{_REMOTE} and the package soundfile",
+    "minicpm_o": f"{_REMOTE} and the package soundfile",
+    "qwen2_5_omni": "needs the packages qwen-omni-utils and librosa",
+    "qwen3_omni": "needs the packages qwen-omni-utils and librosa",
+    "sglang": "needs the package sglang, and a GPU",
+    "gemini": "uploads the video; the service samples it",
+}
+"""Why the table lacks a class."""
+
+
+def measure(entries: Sequence[Entry], folder: Path) -> Iterator[dict[str, Any]]:
+    """Probe classes, each in a process of its own; a row for each."""
+    _share(entries, folder)
+    for entry in entries:
+        start = time.monotonic()
+        row = _measure(entry, folder)
+        who = {"model": entry.model, "form": row.pop("form", ""), "depth": entry.depth}
+        said = row.get("error") or ("exact" if row["exact"] else "not exact")
+        print(f"{entry.name}: {said}, {time.monotonic() - start:.0f} s", file=sys.stderr)
+        yield {**who, **row}
+
+
+def _share(entries: Sequence[Entry], folder: Path) -> None:
+    """Do once what every process needs: imports, the probes' videos, random weights."""
+    os.environ |= {"OMP_NUM_THREADS": "1", "TOKENIZERS_PARALLELISM": "false"}
+    os.environ |= {"HF_HUB_OFFLINE": "1", "HF_HOME": str(folder / "hf")}
+    for module in ("lmms_eval.__main__", "lmms_eval.evaluator", "qwen_vl_utils", "decord"):
+        importlib.import_module(module)
+    probes.write_store(folder / "local", [probes.NAMED, probes.LADDER])
+    probes.write_store(folder / "served", [probes.NAMED] * SERVED_PROBES)
+    for family in sorted({each.family for each in entries} - {""}):
+        write = tiny_qwen.write if family == "qwen2_5_vl" else partial(tiny.write, family)
+        write(folder / family)
+
+
+def _measure(entry: Entry, folder: Path) -> dict[str, Any]:
+    place = Path(tempfile.mkdtemp(dir=folder))
+    with serve(lambda _: "A") as served:
+        arguments = entry.arguments.format(url=served.url)
+        variables = {"OPENAI_API_KEY": "none", "OPENAI_API_BASE": served.url}
+        if entry.family:
+            arguments = ",".join(filter(None, [f"pretrained={folder / entry.family}", arguments]))
+        model = Model(entry.model, arguments, entry.simple, "cpu")
+        given = (model, entry.stand_in, folder, place, variables)
+        process = multiprocessing.get_context("fork").Process(target=_probe, args=given)
+        process.start()
+        process.join(timeout=900)
+        if process.exitcode is None:
+            process.kill()
+    if not (place / "row.json").is_file():
+        printed = (place / "output.txt").read_text(errors="replace")
+        return {"exact": False, "rows": [], "refused": {}, "error": printed[-2000:]}
+    found: dict[str, Any] = json.loads((place / "row.json").read_text())
+    return found
+
+
+def _probe(
+    model: Model, stand_in: str, folder: Path, place: Path, variables: Mapping[str, str]
+) -> None:
+    """Probe one class in this process."""
+    os.environ |= {**variables, "FORCE_QWENVL_VIDEO_READER": "decord"}
+    with (place / "output.txt").open("wb") as stream:
+        os.dup2(stream.fileno(), 1)
+        os.dup2(stream.fileno(), 2)
+    if stand_in:
+        getattr(stand_ins, stand_in)()
+    served = model.name in SERVED
+    home = folder / ("served" if served else "local") / "store"
+    found = probe(model, count=SERVED_PROBES if served else 1, store_home=home).as_json()
+    del found["model"], found["advice"]
+    (place / "row.json").write_text(json.dumps(found))
+
+
+# The page
+
+
+def table(data: Mapping[str, Any]) -> str:
+    """The part of docs/running-models.md between the marks."""
+    names = [each.name for each in probes.PROBES]
+    versions = f"lmms-eval {data['lmms_eval']} and transformers {data['transformers']}"
+    head = f"`--model` (form) | depth | {' | '.join(names)} | time told of 16 frames, of the video"
+    lines = [
+        f"Measured with {versions}, over a video of 80 frames in 10 s.",
+        "",
+        f"| {head} |",
+        f"|---|---|{'---|' * len(names)}---|",
+    ]
+    notes: dict[str, int] = {}
+    for row in data["rows"]:
+        own = {each["condition"]: each for each in row["rows"]}
+        cells = [_cell(own.get(name), row["refused"].get(name), notes) for name in names]
+        times = [own.get(name, {}).get("time") or "none" for name in ("ordered16", "whole video")]
+        told = "none" if set(times) == {"none"} else ", ".join(times)
+        lines.append(
+            f"| `{row['model']}` ({row['form']}) | {row['depth']} | {' | '.join(cells)} | {told} |"
+        )
+    lines += ["", *(f"{number}. {sentence}" for sentence, number in notes.items())]
+    lines += ["", *(f"- {name}: {meaning}." for name, meaning in DEPTHS.items())]
+    lines += ["", "Not measured:", ""]
+    lines += [f"- `{name}`: {reason}." for name, reason in data["not_measured"].items()]
+    return "\n".join(lines)
+
+
+def _cell(row: Mapping[str, Any] | None, refused: str | None, notes: dict[str, int]) -> str:
+    if row is None:
+        return "refused" if refused else "-"
+    if row["problem"]:
+        number = notes.setdefault(_sentence(row["problem"]), len(notes) + 1)
+        return f"**no** ({number})"
+    seen = max(each for each in row["seen"] if each is not None)
+    copies = f" (in {row['pictures']})" if row["pictures"] > seen else ""
+    spacing = f", {row['order']}" if row["condition"] == "whole video" else ""
+    return f"{seen}{copies}{spacing}"
+
+
+def _sentence(text: str) -> str:
+    text = text.partition(". ")[0].partition(" (")[0].replace("|", "\\|").replace("<", "\\<")
+    text = text[0].upper() + text[1:]
+    return text if text.endswith(".") else f"{text}."
+
+
+def write_page(data: Mapping[str, Any]) -> None:
+    """Replace the table on the page."""
+    text = PAGE.read_text(encoding="utf-8")
+    before, _, rest = text.partition(BEGIN)
+    after = rest.partition(END)[2]
+    PAGE.write_text(f"{before}{BEGIN}\n\n{table(data)}\n\n{END}{after}", encoding="utf-8")
+
+
+def main(words: Sequence[str]) -> None:
+    """Measure the classes that are named, or all."""
+    out = Path(words[1]) if words[:1] == ["--out"] else None
+    names = words[2:] if out else words
+    chosen = [each for each in ENTRIES if not names or each.name in names]
+    with tempfile.TemporaryDirectory(prefix="measure-") as folder:
+        rows = []
+        for row in measure(chosen, Path(folder)):
+            rows.append(row)
+            if out:
+                out.write_text(json.dumps(rows), encoding="utf-8")
+            elif "error" not in row:
+                save(row)
+
+
+def save(row: Mapping[str, Any]) -> None:
+    """Put a row into the data and on the page, in place of what was measured before."""
+    old = json.loads(DATA.read_text(encoding="utf-8")).get("rows", [])
+    models = {each.model for each in ENTRIES}
+    found = {(each["model"], each["form"]): each for each in [*old, row]}
+    rows = [each for key, each in found.items() if key[0] in models]
+    data = {
+        "lmms_eval": version("lmms-eval"),
+        "transformers": version("transformers"),
+        "rows": sorted(rows, key=lambda each: _place(each["model"], each["form"])),
+        "not_measured": NOT_MEASURED,
+    }
+    DATA.write_text(json.dumps(data, indent=1) + "\n", encoding="utf-8")
+    write_page(data)
+
+
+def _place(model: str, form: str) -> tuple[int, str]:
+    return [each.model for each in ENTRIES].index(model), form
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])
