@@ -62,6 +62,8 @@ class Benchmark:
         sample: Dotted name of the function ``build(folder) -> list[Video]`` that writes the
             sample release; empty if the benchmark is not part of the sample.
         leaderboard: The file that its leaderboard takes, or None.
+        reveals: Beginnings of kinds, from those that show least of a video to those that show
+            most: a person who has seen more of it cannot answer the others.
     """
 
     name: str
@@ -74,6 +76,7 @@ class Benchmark:
     elsewhere: str = ""
     sample: str = ""
     leaderboard: Leaderboard | None = None
+    reveals: tuple[str, ...] = ()
 
 
 def resolve(name: str) -> Any:
@@ -126,6 +129,7 @@ _ALL = (
             },
             kinds=("detective_mcq", "reporter_mcq"),
         ),
+        reveals=("forecaster", "detective", "reporter"),
     ),
     Benchmark(
         name="tvbench",

@@ -101,6 +101,11 @@ def _task(name: str, path: Path, config: Mapping[str, Any]) -> OurTask:
     return OurTask(name, path, needs, selects, str(config.get("dataset_name") or ""), ())
 
 
+def config_of(name: str) -> dict[str, Any]:
+    """Return the configuration of a task or group of ours; functions are dotted names."""
+    return _load(our_tasks()[name].path)
+
+
 def requested(names: Iterable[str]) -> list[OurTask]:
     """Return those of our tasks that ``--tasks`` names, groups resolved, patterns matched."""
     ours = our_tasks()

@@ -229,13 +229,30 @@ Ground Truth: <ground_truth>
 Response to Score: <model_generated>"""
 """The prompt of LLM-Match, verbatim (appendix C)."""
 
+RELEASED_JUDGE_PROMPT = (
+    "\n"
+    + JUDGE_PROMPT.replace("perfectly.\n\n", "perfectly.\n")
+    .replace("score.\n\nScore", "score.\nScore")
+    .replace("format:\n\n", "format:\n")
+    .replace("Truth: <", "Truth:    \n<")
+    .replace("Score: <", "Score:\n<")
+    + "\n"
+)
+"""The prompt in the layout of the authors' script."""
 
-def judge_prompt(response: str, reference: str) -> str:
+
+def judge_prompt(response: str, reference: str, *, released: bool = False) -> str:
     """Return the prompt of LLM-Match for one pair.
 
     The texts are inserted as they are; a placeholder in them stays text.
+
+    Args:
+        response: What is rated.
+        reference: What it is compared with.
+        released: Take the layout of the authors' script instead of appendix C's.
     """
-    before, rest = JUDGE_PROMPT.split("<ground_truth>")
+    prompt = RELEASED_JUDGE_PROMPT if released else JUDGE_PROMPT
+    before, rest = prompt.split("<ground_truth>")
     between, after = rest.split("<model_generated>")
     return before + reference + between + response + after
 

@@ -153,6 +153,7 @@ class LlmJudge:
         max_new_tokens: Longest reply.
         seed: Seed of sampling; no effect at temperature 0.
         timeout: Seconds that a request to the server may take.
+        released: Lay the prompt out as the authors' script does.
 
     Raises:
         ModelError: The model cannot be loaded.
@@ -170,8 +171,10 @@ class LlmJudge:
         max_new_tokens: int = 100,
         seed: int = 0,
         timeout: float = 120.0,
+        released: bool = False,
     ) -> None:
         self.model = model
+        self.released = released
         self.base_url = base_url
         self.batch_size = batch_size
         self.temperature = temperature
@@ -212,7 +215,7 @@ class LlmJudge:
         found: dict[tuple[str, str], Judgement] = {}
         for start in range(0, len(distinct), self.batch_size):
             batch = distinct[start : start + self.batch_size]
-            prompts = [judge_prompt(response, reference) for response, reference in batch]
+            prompts = [judge_prompt(*pair, released=self.released) for pair in batch]
             replies = self._ask(prompts) if self.base_url else self._generate(prompts, start)
             found.update(zip(batch, replies, strict=True))
             if progress:

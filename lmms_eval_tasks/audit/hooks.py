@@ -208,7 +208,7 @@ class Hooks:
         name, place = item_id(document), (self._name, document_key(document))
         shown, problem = _shown.get(place), _failed.get(place, "")
         saw = sight.Sight() if problem else sight.sight_of(self._name, self._asked(document))
-        frames = {
+        frames: dict[str, Any] = {
             "frames_shown": saw.shown,
             "frames_seen": saw.seen,
             "frames_in_order": saw.ordered,

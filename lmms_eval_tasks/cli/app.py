@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from video_reasoning.tasks.cli import audit, submit
+from video_reasoning.tasks.cli import annotate, audit, submit
 from video_reasoning.tasks.cli.build_questions import build_questions
 from video_reasoning.tasks.cli.check_sample import check_sample
 from video_reasoning.tasks.cli.compare import compare
@@ -116,3 +116,4 @@ _add(
     "--sample 200 --seed 0\n\n"
     "Then: video-reasoning handpick --benchmark tvbench --out picks.jsonl --install",
 )
+annotate.register(app, PEOPLE)

@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-import getpass
-import sys
 from collections.abc import Iterable, Sequence
-from importlib.util import find_spec
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from video_reasoning.tasks import store
 from video_reasoning.tasks.cli.options import Home
+from video_reasoning.tasks.cli.pages import print_damaged, serve_page, user_name
 from video_reasoning.tasks.cli.progress import print_some
 
 if TYPE_CHECKING:
@@ -72,7 +70,7 @@ def handpick(
     if annotator is not None:
         annotator = clean_annotator(annotator)
     log = PickLog(out.expanduser().absolute(), benchmark)
-    _print_damaged(log)
+    print_damaged(log)
     if import_csv is not None:
         _import(import_csv.expanduser(), log, benchmark, annotator, home)
     if export_csv is not None:
@@ -85,17 +83,7 @@ def handpick(
     if not (import_csv or export_csv or agreement or install):
         items = load_items(benchmark, split, home)
         items = items if sample is None else draw(items, sample, seed)
-        _serve(items, log, benchmark, annotator or _user(), port, open_page)
-
-
-def _user() -> str:
-    """Return the user's name if the system knows one that will do."""
-    from video_reasoning.tasks.pages.journal import PageError, clean_annotator
-
-    try:
-        return clean_annotator(getpass.getuser())
-    except (PageError, KeyError, OSError, ImportError):
-        return "annotator"
+        _serve(items, log, benchmark, annotator or user_name(), port, open_page, home)
 
 
 def _serve(
@@ -105,31 +93,19 @@ def _serve(
     annotator: str,
     port: int | None,
     open_page: bool,
+    home: Path | None,
 ) -> None:
-    from video_reasoning.tasks.store.picks import PicksError
+    def app() -> Any:
+        from video_reasoning.tasks.handpick.server import Workplace, create_app
 
-    if not (find_spec("fastapi") and find_spec("uvicorn")):
-        raise PicksError(
-            "The page needs FastAPI and uvicorn: pip install 'lmms-eval-video-reasoning[handpick]'."
-        )
-    from video_reasoning.tasks.handpick.server import Workplace, create_app
-    from video_reasoning.tasks.pages.server import ADDRESS, open_socket, serve
+        return create_app(Workplace(items, log, benchmark, annotator, home))
 
-    bound = open_socket(port)
-    address = f"http://{ADDRESS}:{bound.getsockname()[1]}/"
     broken = sum(bool(item.problem) for item in items)
     print(f"{len(items):,} items of {benchmark}, {annotator} picks, saved to {log.path}")
     if broken:
         print(f"{broken:,} of them have no video that can be shown.")
-    print(f"Open {address} in a browser; Ctrl-C here ends it.", flush=True)
-    if open_page:
-        import webbrowser
-
-        webbrowser.open(address)
     try:
-        serve(create_app(Workplace(items, log, benchmark, annotator)), bound)
-    except KeyboardInterrupt:
-        pass
+        serve_page(app, port, open_page)
     finally:
         log.refresh()
         print(f"\nSaved in {log.path}:")
@@ -147,15 +123,6 @@ def _print_progress(log: PickLog, items: Iterable[Item]) -> None:
         )
 
 
-def _print_damaged(log: PickLog) -> None:
-    if log.damaged:
-        lines = ", ".join(map(str, log.damaged[:10])) + (", ..." if len(log.damaged) > 10 else "")
-        print(
-            f"{log.path}: {len(log.damaged)} lines cannot be read and are left out ({lines}).",
-            file=sys.stderr,
-        )
-
-
 def _import(
     path: Path, log: PickLog, benchmark: str, annotator: str | None, home: Path | None
 ) -> None:
@@ -170,7 +137,7 @@ def _import(
 
 
 def _print_agreement(log: PickLog) -> None:
-    from video_reasoning.tasks.handpick.agreement import agreements
+    from video_reasoning.tasks.handpick.agreement import agreements, differences
 
     pairs = agreements(log.decisions.values())
     if not pairs:
@@ -180,16 +147,23 @@ def _print_agreement(log: PickLog) -> None:
         print(f"{pair.first} and {pair.second}: {pair.items:,} items that both picked a frame for")
         if pair.share is not None and pair.chance is not None:
             print(f"  same frame: {pair.share:.1%} ({pair.chance:.1%} if both picked blindly)")
+            corrected = pair.corrected
+            print(
+                f"  corrected for chance: {corrected.value:.2f} "
+                f"[{corrected.low:.2f}, {corrected.high:.2f}]"
+            )
             apart = f"  mean distance: {pair.frames:.1f} frames"
             print(apart if pair.seconds is None else f"{apart}, {pair.seconds:.2f} s")
         if pair.one_skipped:
             print(f"  skipped by one of them: {pair.one_skipped:,}")
         if pair.other_video:
             print(f"  picked on different videos, not compared: {pair.other_video:,}")
+    found = differences(log.decisions.values())
+    print_some(f"{len(found):,} items on which annotators differ", [each.id for each in found])
 
 
 def _install(log: PickLog, benchmark: str, annotator: str | None, home: Path | None) -> None:
-    from video_reasoning.tasks.handpick.exchange import install
+    from video_reasoning.tasks.handpick.exchange import install, plan
     from video_reasoning.tasks.handpick.items import known_ids
     from video_reasoning.tasks.store.picks import PicksError
 
@@ -200,7 +174,8 @@ def _install(log: PickLog, benchmark: str, annotator: str | None, home: Path | N
             known = ", ".join(log.annotators()) or "nobody"
             raise PicksError(f"{log.path} has no decision of {annotator}; it has those of {known}.")
     items = known_ids(benchmark, home)
-    done = install(decisions, benchmark, items, home)
+    done = plan(decisions, benchmark, items, home)
+    install(done, benchmark, home)
     print(f"{len(done.combined.picks):,} picks of {len(items):,} questions written to {done.path}.")
     if done.combined.automatic:
         print(f"{done.combined.automatic:,} automatic picks were left out: no person made them.")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-from importlib.util import find_spec
 from pathlib import Path
 from typing import Annotated
 
@@ -59,13 +58,6 @@ def _write(results: list[Path], target: Path, megabytes: float) -> None:
 
 
 def _serve(results: list[Path], port: int | None, open_page: bool) -> None:
-    from video_reasoning.tasks.results.items import ReportError
-
-    if not (find_spec("fastapi") and find_spec("uvicorn")):
-        raise ReportError(
-            "The page needs FastAPI and uvicorn, which the extra `handpick` installs; or write "
-            "it as files with --bundle FOLDER."
-        )
     from video_reasoning.tasks.pages.server import ADDRESS, open_socket, serve
     from video_reasoning.tasks.report.viewer.server import Viewing, create_app
 

@@ -1,8 +1,8 @@
-"""How alike annotators pick, in plain numbers, and one pick out of several.
+"""How alike annotators pick, the items on which they differ, and one pick out of several.
 
-The numbers are shares and mean distances over the items that both of two annotators picked a
-frame for. No coefficient corrects them for chance; the share that two blind pickers would reach
-is given beside the share of same frames instead.
+The numbers are over the items that both of two annotators picked a frame for: the share of same
+frames, the share that two blind pickers would reach, what is left of the first beyond the second,
+and mean distances.
 """
 
 from __future__ import annotations
@@ -13,6 +13,8 @@ from itertools import combinations
 from statistics import median_low
 
 from video_reasoning.metrics.accuracy import mean
+from video_reasoning.metrics.agreement import chance_corrected
+from video_reasoning.metrics.intervals import Estimate
 from video_reasoning.preprocessing.sampling import uniform_indices
 from video_reasoning.tasks.handpick.record import Decision
 from video_reasoning.tasks.pages.frames import GRID
@@ -27,6 +29,7 @@ class Agreement:
         items: Items for which both picked a frame of the same video; `same` to `seconds` are
             over these.
         same: For how many of them they picked the same frame.
+        corrected: (share - chance) / (1 - chance) with an interval; 1 alike, 0 at chance.
         chance: The share of same frames that is expected when both pick blindly among the
             frames shown (1/16, more for videos with fewer frames); None without items.
         frames: Mean distance of the two picks in frames of the video; None without items.
@@ -39,6 +42,7 @@ class Agreement:
     second: str
     items: int
     same: int
+    corrected: Estimate
     chance: float | None
     frames: float | None
     seconds: float | None
@@ -69,6 +73,8 @@ def _compare(
     both = [(ours[name], theirs[name]) for name in sorted(ours.keys() & theirs.keys())]
     picked = [pair for pair in both if pair[0].state == pair[1].state == "picked"]
     alike = [pair for pair in picked if pair[0].n_frames == pair[1].n_frames]
+    grids = [len(set(uniform_indices(a.n_frames or 1, GRID))) for a, _ in alike]
+    corrected = chance_corrected([[a.frame, b.frame] for a, b in alike], [1 / n for n in grids])
     distances = [abs((a.frame or 0) - (b.frame or 0)) for a, b in alike]
     times = [
         abs(a.seconds - b.seconds)
@@ -80,12 +86,55 @@ def _compare(
         second=second,
         items=len(alike),
         same=distances.count(0),
-        chance=_mean([1 / len(set(uniform_indices(a.n_frames or 1, GRID))) for a, _ in alike]),
+        corrected=corrected.corrected,
+        chance=corrected.chance if alike else None,
         frames=_mean(distances),
         seconds=_mean(times),
         one_skipped=sum({a.state, b.state} == {"picked", "skipped"} for a, b in both),
         other_video=len(picked) - len(alike),
     )
+
+
+@dataclass(frozen=True)
+class Difference:
+    """An item on which annotators differ.
+
+    Attributes:
+        picked: How many picked a frame, of those who decided.
+        skipped: How many skipped it.
+        seconds: Between the earliest and the latest pick; None if times are not known or there
+            are not two picks.
+        other_video: Whether they saw videos of different length.
+    """
+
+    id: str
+    picked: int
+    skipped: int
+    seconds: float | None
+    other_video: bool
+
+
+def differences(decisions: Iterable[Decision]) -> list[Difference]:
+    """Return the items on which annotators picked different frames, or some skipped.
+
+    The farthest apart come first, then those without times, then those that some skipped.
+    """
+    found = []
+    for name, group in by_item(decisions):
+        picked = [decision for decision in group if decision.state == "picked"]
+        lengths = {decision.n_frames for decision in picked}
+        skipped = len(group) - len(picked)
+        if len({decision.frame for decision in picked}) < 2 and not (picked and skipped):
+            continue
+        times = [decision.seconds for decision in picked if decision.seconds is not None]
+        apart = len(times) == len(picked) > 1 and len(lengths) == 1
+        seconds = max(times) - min(times) if apart else None
+        found.append(Difference(name, len(picked), skipped, seconds, len(lengths) > 1))
+
+    def rank(each: Difference) -> tuple[bool, bool, float, str]:
+        return each.picked < 2, each.seconds is None, -(each.seconds or 0), each.id
+
+    return sorted(found, key=rank)
 
 
 def _mean(values: Sequence[float]) -> float | None:

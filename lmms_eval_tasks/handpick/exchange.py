@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import hashlib
 import io
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
@@ -16,11 +17,21 @@ from video_reasoning.tasks.handpick.agreement import Combined, combine
 from video_reasoning.tasks.handpick.items import Item
 from video_reasoning.tasks.handpick.record import Decision
 from video_reasoning.tasks.pages.journal import clean_annotator, clean_reason
-from video_reasoning.tasks.store.picks import Pick, PicksError, write_picks
-from video_reasoning.tasks.store.text_files import read_text
+from video_reasoning.tasks.store.picks import Pick, PicksError, picks_file, write_picks
+from video_reasoning.tasks.store.text_files import read_bytes, read_text
 
 COLUMNS = ("annotator", "id", "frame", "n_frames", "seconds", "skip")
 """Columns of the CSV; an import needs only ``id`` and one of ``frame`` and ``skip``."""
+
+
+def as_csv(decisions: Iterable[Decision]) -> str:
+    """Return the decisions that count as CSV, by annotator and id."""
+    text = io.StringIO(newline="")
+    writer = csv.writer(text)
+    writer.writerow(COLUMNS)
+    for row in sorted(decisions, key=lambda decision: (decision.annotator, decision.id)):
+        writer.writerow([getattr(row, column) for column in COLUMNS])
+    return text.getvalue()
 
 
 def export_csv(decisions: Iterable[Decision], path: Path) -> int:
@@ -29,12 +40,9 @@ def export_csv(decisions: Iterable[Decision], path: Path) -> int:
     Raises:
         OSError: If the file cannot be written.
     """
-    rows = sorted(decisions, key=lambda decision: (decision.annotator, decision.id))
+    rows = list(decisions)
     with atomic_path(path) as temporary, temporary.open("w", encoding="utf-8", newline="") as file:
-        writer = csv.writer(file)
-        writer.writerow(COLUMNS)
-        for row in rows:
-            writer.writerow([getattr(row, column) for column in COLUMNS])
+        file.write(as_csv(rows))
     return len(rows)
 
 
@@ -133,34 +141,37 @@ def _seconds(text: str) -> float | None:
 
 
 @dataclass(frozen=True)
-class Installed:
-    """What was written into the store, and where.
+class Plan:
+    """What would be written into the store, and where.
 
     Attributes:
         combined: The picks that were written, and what annotators left open.
         unknown: Ids that are not in the store.
         changed: Ids whose video in the store has another number of frames than when picked.
+        existing: Number of picks that are in the store now, and would be replaced.
+        stamp: Names those picks; another one as soon as they are others.
     """
 
     path: Path
     combined: Combined
     unknown: list[str]
     changed: list[str]
+    existing: int
+    stamp: str
 
 
-def install(
+def plan(
     decisions: Iterable[Decision],
     benchmark: str,
     items: Mapping[str, Item],
     home: Path | None = None,
-) -> Installed:
-    """Write one pick for each item into the store, replacing the previous ones.
+) -> Plan:
+    """Make one pick for each item, to be written into the store.
 
     If an item's video can be read, its length is compared with the pick's.
 
     Raises:
-        PicksError: If nothing is left to write; the store stays as it is.
-        OSError: If the store cannot be written.
+        PicksError: If nothing is left to write.
     """
     combined = combine(decisions)
     kept, unknown, changed = [], [], []
@@ -178,8 +189,38 @@ def install(
             f"{len(unknown)} of them are not in the store, {len(changed)} were picked on another "
             "video."
         )
-    path = write_picks(benchmark, kept, home)
-    return Installed(path, replace(combined, picks=kept), unknown, changed)
+    path = picks_file(benchmark, home)
+    existing, stamp = _existing(path)
+    return Plan(path, replace(combined, picks=kept), unknown, changed, existing, stamp)
+
+
+def _existing(path: Path) -> tuple[int, str]:
+    """Return how many lines a file has, and a name of its content; 0 and "" if it is not there."""
+    try:
+        content = read_bytes(path)
+    except FileNotFoundError:
+        return 0, ""
+    return content.count(b"\n"), hashlib.sha256(content).hexdigest()[:16]
+
+
+def install(made: Plan, benchmark: str, home: Path | None = None, stamp: str | None = None) -> None:
+    """Write planned picks into the store, replacing the previous ones.
+
+    Args:
+        made: See :func:`plan`.
+        benchmark: Name of the benchmark.
+        home: The store.
+        stamp: That of the picks that may be replaced; None to replace any.
+
+    Raises:
+        PicksError: The store's picks are others than those that may be replaced.
+        OSError: If the store cannot be written.
+    """
+    if stamp is not None and _existing(made.path)[1] != stamp:
+        raise PicksError(
+            f"{made.path} has changed since you were asked; nothing was written: look again."
+        )
+    write_picks(benchmark, made.combined.picks, home)
 
 
 def _fits(pick: Pick, item: Item) -> bool:

@@ -14,10 +14,13 @@ let focused = 0; // the frame that the arrows have come to
 
 function render(item, other) {
   $("question").textContent = item.question;
-  // Without letters: those on the screen are the keys of the frames.
-  $("options").replaceChildren(...item.options.map((option) => {
+  // Letters in brackets, as in a text: the boxed ones on the screen are the keys of the frames.
+  $("options").replaceChildren(...item.options.map((option, place) => {
     const line = document.createElement("li");
-    line.textContent = option;
+    const letter = document.createElement("span");
+    letter.className = "letter";
+    letter.textContent = `(${String.fromCharCode(65 + place)})`;
+    line.append(letter, " ", option);
     return line;
   }));
   hideAnswer();
@@ -69,7 +72,8 @@ function showFrames(item) {
 }
 
 function focusFrame() {
-  if (!document.querySelector("dialog[open]") && current.frames.length) frameButton(focused).focus();
+  if (document.querySelector("dialog[open]") || !current.frames.length) return;
+  frameButton(focused).focus({ preventScroll: true }); // a narrow screen begins with the question
 }
 
 function markPicked() {
@@ -154,8 +158,8 @@ function enlarge(place) {
 async function openAgreement() {
   const place = $("agreement-text");
   try {
-    const { pairs } = await ask("/api/agreement");
-    place.replaceChildren(...(pairs.length ? agreementTable(pairs)
+    const { pairs, differences } = await ask("/api/agreement");
+    place.replaceChildren(...(pairs.length ? [...agreementTable(pairs), ...differing(differences)]
       : [paragraph("No two annotators have decided on the same item yet.")]));
   } catch (error) {
     place.replaceChildren(paragraph(error.message));
@@ -166,12 +170,87 @@ async function openAgreement() {
 function agreementTable(pairs) {
   const number = (value, digits, unit = "") => value === null ? "–" : value.toFixed(digits) + unit;
   const percent = (value) => value === null ? "–" : `${(100 * value).toFixed(1)} %`;
+  const interval = (found) => found === null ? "–"
+    : `${found[0].toFixed(2)} [${found[1].toFixed(2)}, ${found[2].toFixed(2)}]`;
   const head = ["Annotators", "Items both picked", "Same frame", "Same by chance",
-    "Mean distance, frames", "Mean distance, seconds", "One skipped"];
+    "Corrected for chance [95 %]", "Mean distance, frames", "Mean distance, seconds", "One skipped"];
   const rows = pairs.map((pair) => [`${pair.first} and ${pair.second}`, pair.items,
-    percent(pair.share), percent(pair.chance), number(pair.frames, 1), number(pair.seconds, 2),
+    percent(pair.share), percent(pair.chance), interval(pair.corrected), number(pair.frames, 1), number(pair.seconds, 2),
     pair.one_skipped]);
-  return [tableOf(head, rows), paragraph("Over the items for which both picked a frame. By chance: both pick blindly among the frames shown.")];
+  return [tableOf(head, rows), paragraph("Over the items for which both picked a frame. By chance: both pick blindly among the frames shown. Corrected: 1 if they always pick the same, 0 at chance.")];
+}
+
+// Which items, and how far apart: not who picked what.
+function differing(differences) {
+  if (!differences.length) return [paragraph("They differ on no item.")];
+  const list = document.createElement("ul");
+  list.id = "differences";
+  list.replaceChildren(...differences.map((each) => {
+    const line = document.createElement("li");
+    const place = session.items.findIndex((item) => item.id === each.id);
+    const button = document.createElement("button");
+    button.type = "button";
+    button.textContent = each.id;
+    button.disabled = place < 0;
+    button.addEventListener("click", () => { $("agreement-dialog").close(); go(place); });
+    const apart = each.other_video ? "picked on different videos"
+      : each.seconds !== null ? `${seconds(each.seconds)} apart` : each.picked > 1 ? "different frames" : "";
+    const skipped = each.skipped ? `skipped by ${each.skipped} of ${each.picked + each.skipped}` : "";
+    line.append(button, " ", [apart, skipped].filter(Boolean).join(", "));
+    return line;
+  }));
+  const title = document.createElement("h3");
+  title.textContent = `Items on which annotators differ: ${differences.length}`;
+  return [title, list];
+}
+
+let planned = null; // what the person was asked about
+
+async function openInstall() {
+  $("whose-me").textContent = `of ${session.annotator} alone`;
+  $("install-dialog").querySelector("input[value='']").checked = true;
+  $("install-dialog").showModal();
+  await planInstall();
+}
+
+async function planInstall() {
+  const mine = document.querySelector("#whose input:checked").value === "me";
+  planned = null;
+  for (const id of ["install-problem", "install-plan"]) $(id).textContent = "";
+  $("install-replace").checked = false;
+  $("install-save").disabled = true;
+  $("install-agree").hidden = true;
+  try {
+    const plan = await ask(`/api/install?whose=${mine ? who() : ""}`);
+    if (mine !== (document.querySelector("#whose input:checked").value === "me")) return;
+    planned = plan;
+  } catch (error) {
+    $("install-problem").textContent = error.message;
+    return;
+  }
+  const left = Object.entries(planned.left_out).filter(([, count]) => count)
+    .map(([why, count]) => `${count} ${why}`);
+  $("install-plan").textContent = `${planned.picks} picks would be written to ${planned.path}.`
+    + (left.length ? ` Left out: ${left.join(", ")}.` : "");
+  $("install-agree").hidden = false;
+  $("install-replace-text").textContent = planned.existing
+    ? `Replace the ${planned.existing} picks that are there now` : "Write them: there are none now";
+}
+
+async function saveInstall() {
+  if (!planned || !$("install-replace").checked || busy) return;
+  busy = true;
+  try {
+    const saved = await send("/api/install", {
+      annotator: session.annotator, whose: planned.whose, picks: planned.picks, stamp: planned.stamp,
+    });
+    $("install-dialog").close();
+    say(`${saved.picks} picks are in the store: ${saved.path}`);
+  } catch (error) {
+    $("install-problem").textContent = error.message;
+  } finally {
+    busy = false;
+  }
 }
 
 // Keys
@@ -187,6 +266,7 @@ const COMMANDS = {
   KeyG: openJump,
   KeyT: toggleAnswer,
   KeyM: openAgreement,
+  KeyI: openInstall,
   KeyY: openAnnotator,
 };
 const ARROWS = { ArrowLeft: -1, ArrowRight: 1, ArrowUp: -4, ArrowDown: 4 };
@@ -201,12 +281,16 @@ function dialogKey(dialog, event) {
   }
 }
 
+// Four, or fewer on a narrow screen.
+const columns = () => getComputedStyle($("grid")).gridTemplateColumns.split(" ").length;
+
 function moveKey(event) {
   if (!(event.code in ARROWS)) return false;
   if (document.activeElement === $("video")) return true; // the player's own keys
   event.preventDefault();
   const onGrid = document.activeElement.classList.contains("frame");
-  moveTo(onGrid ? focused + ARROWS[event.code] : focused);
+  const step = ARROWS[event.code];
+  moveTo(onGrid ? focused + (Math.abs(step) > 1 ? Math.sign(step) * columns() : step) : focused);
   return true;
 }
 
@@ -241,6 +325,11 @@ $("grid").addEventListener("click", (event) => {
   else pick(Number(button.dataset.place));
 });
 
+$("whose").addEventListener("change", planInstall);
+$("install-replace").addEventListener("change", (event) => {
+  $("install-save").disabled = !planned || !event.target.checked;
+});
+
 start({
   title: "Handpick",
   command: "video-reasoning handpick",
@@ -262,9 +351,11 @@ start({
   moveKey,
   decideKey,
   commands: COMMANDS,
+  forms: { "install-dialog": saveInstall },
   buttons: {
     "answer-button": toggleAnswer,
     "agreement-button": openAgreement,
+    "install-button": openInstall,
     "large-pick": () => { $("large").close(); pick(focused); },
   },
 });

@@ -2,24 +2,50 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
-from typing import Any
+from pathlib import Path
+from typing import Annotated, Any
 
-from fastapi import APIRouter, FastAPI, HTTPException
+from fastapi import APIRouter, FastAPI, HTTPException, Query
+from fastapi.responses import Response
 from pydantic import Field
 
+from video_reasoning.metrics.intervals import Estimate
 from video_reasoning.preprocessing.video import VideoError
-from video_reasoning.tasks.handpick.agreement import agreements
-from video_reasoning.tasks.handpick.items import Item
+from video_reasoning.tasks.handpick.agreement import agreements, differences
+from video_reasoning.tasks.handpick.exchange import Plan, as_csv, install, plan
+from video_reasoning.tasks.handpick.items import Item, known_ids
 from video_reasoning.tasks.handpick.record import Decision, PickLog
 from video_reasoning.tasks.pages import server as pages
-from video_reasoning.tasks.pages.server import Annotator, ItemRequest, Place, unseen
+from video_reasoning.tasks.pages.journal import LONGEST_NAME, clean_annotator
+from video_reasoning.tasks.pages.server import (
+    Annotator,
+    ItemRequest,
+    Place,
+    UndoRequest,
+    unseen,
+)
 
 
 class PickRequest(ItemRequest):
     """A frame picked: `position` is its place in the grid, 0 to 15."""
 
     position: int = Field(ge=0)
+
+
+class InstallRequest(UndoRequest):
+    """Picks to be put into the store, as they were shown to the annotator before.
+
+    Attributes:
+        whose: One annotator's, or everybody's if it is empty.
+        picks: How many there are.
+        stamp: Of the picks in the store that they replace; empty if there are none.
+    """
+
+    whose: str = Field(max_length=4 * LONGEST_NAME)
+    picks: int = Field(ge=1)
+    stamp: str = Field(max_length=64)
 
 
 class Workplace(pages.Workplace[Item, Decision]):
@@ -30,13 +56,22 @@ class Workplace(pages.Workplace[Item, Decision]):
         log: The picks file.
         benchmark: Name of the benchmark.
         annotator: Name that a new page begins with.
+        home: The store that picks are put into; None for the usual one.
     """
 
     package = "video_reasoning.tasks.handpick"
 
-    def __init__(self, items: Sequence[Item], log: PickLog, benchmark: str, annotator: str) -> None:
+    def __init__(
+        self,
+        items: Sequence[Item],
+        log: PickLog,
+        benchmark: str,
+        annotator: str,
+        home: Path | None = None,
+    ) -> None:
         super().__init__(items, log, annotator)
         self.benchmark = benchmark
+        self.home = home
 
     @property
     def title(self) -> str:
@@ -56,6 +91,14 @@ class Workplace(pages.Workplace[Item, Decision]):
     def skipped(self, item: Item, annotator: str, reason: str) -> Decision:
         """Return the decision to skip an item."""
         return Decision(annotator, item.id, skip=reason)
+
+    def plan(self, whose: str) -> Plan:
+        """Plan what would be put into the store: everybody's picks, or one annotator's."""
+        self.log.refresh()
+        decisions = self.log.of(whose) if whose else self.log.decisions
+        return plan(
+            decisions.values(), self.benchmark, known_ids(self.benchmark, self.home), self.home
+        )
 
 
 def create_app(workplace: Workplace) -> FastAPI:
@@ -112,5 +155,52 @@ def _pick(workplace: Place, request: PickRequest) -> dict[str, Any]:
 @_router.get("/api/agreement")
 def _agreement(workplace: Place) -> dict[str, Any]:
     workplace.log.refresh()
-    found = agreements(workplace.log.decisions.values())
-    return {"pairs": [{**vars(pair), "share": pair.share} for pair in found]}
+    decisions = list(workplace.log.decisions.values())
+    pairs = [
+        {**vars(pair), "share": pair.share, "corrected": _interval(pair.corrected)}
+        for pair in agreements(decisions)
+    ]
+    return {"pairs": pairs, "differences": [vars(each) for each in differences(decisions)]}
+
+
+def _interval(found: Estimate) -> list[float] | None:
+    # There is no NaN in JSON.
+    return None if math.isnan(found.value) else [found.value, found.low, found.high]
+
+
+@_router.get("/api/export")
+def _export(workplace: Place) -> Response:
+    workplace.log.refresh()
+    name = f"{workplace.benchmark}-picks.csv"
+    headers = {"Content-Disposition": f'attachment; filename="{name}"'}
+    content = as_csv(workplace.log.decisions.values())
+    return Response(content, media_type="text/csv; charset=utf-8", headers=headers)
+
+
+@_router.get("/api/install")
+def _plan(
+    workplace: Place, whose: Annotated[str, Query(max_length=4 * LONGEST_NAME)] = ""
+) -> dict[str, Any]:
+    made: Plan = workplace.plan(clean_annotator(whose) if whose else "")
+    return {
+        "whose": whose,
+        "path": str(made.path),
+        "picks": len(made.combined.picks),
+        "existing": made.existing,
+        "stamp": made.stamp,
+        "left_out": {
+            "skipped more often than picked": len(made.combined.skipped),
+            "picked on different videos": len(made.combined.other_video),
+            "another video in the store now": len(made.changed),
+            "not in the store": len(made.unknown),
+        },
+    }
+
+
+@_router.post("/api/install")
+def _install(workplace: Place, request: InstallRequest) -> dict[str, Any]:
+    made: Plan = workplace.plan(clean_annotator(request.whose) if request.whose else "")
+    if len(made.combined.picks) != request.picks:
+        raise HTTPException(409, "The picks have changed since you were asked: look again.")
+    install(made, workplace.benchmark, workplace.home, request.stamp)
+    return {"picks": request.picks, "path": str(made.path)}

@@ -9,6 +9,7 @@ They are named by environment variables, because they serve every task of a run:
 ``VIDEO_REASONING_JUDGE_NAME``     the model's name there, and
 ``VIDEO_REASONING_JUDGE_API_KEY``  its key
 ``VIDEO_REASONING_JUDGE_TEMPERATURE``  0 (greedy, the default) or above (the paper: 0.4)
+``VIDEO_REASONING_JUDGE_PROMPT``   layout of its prompt: "paper" (the default) or "released"
 =================================  ===========================================================
 
 If a model is not set up or cannot be loaded, a run goes on without its metric and one line
@@ -36,6 +37,7 @@ JUDGE_URL_VARIABLE = "VIDEO_REASONING_JUDGE_URL"
 JUDGE_NAME_VARIABLE = "VIDEO_REASONING_JUDGE_NAME"
 JUDGE_KEY_VARIABLE = "VIDEO_REASONING_JUDGE_API_KEY"
 JUDGE_TEMPERATURE_VARIABLE = "VIDEO_REASONING_JUDGE_TEMPERATURE"
+JUDGE_PROMPT_VARIABLE = "VIDEO_REASONING_JUDGE_PROMPT"
 
 LATER = "or run `video-reasoning score RESULTS` on the run's log later"
 
@@ -53,19 +55,22 @@ class JudgeSettings:
     """Which judge to ask, and how.
 
     ``model`` is a name or folder, or the name that the server knows; without a server it is a
-    transformers model. The temperature is 0 for greedy decoding.
+    transformers model. The temperature is 0 for greedy decoding. The prompt is laid out as in
+    appendix C, or as in the authors' script if ``released``.
     """
 
     model: str
     base_url: str | None = None
     api_key: str | None = field(default=None, repr=False)
     temperature: float = 0.0
+    released: bool = False
 
     @property
     def label(self) -> str:
         """What to call the judge in a results file; without the key."""
         place = f" at {self.base_url}" if self.base_url else ""
-        return f"{self.model}{place}, temperature {self.temperature:g}"
+        layout = ", released prompt" if self.released else ""
+        return f"{self.model}{place}, temperature {self.temperature:g}{layout}"
 
 
 def clip_model() -> str:
@@ -77,7 +82,7 @@ def judge_settings() -> JudgeSettings:
     """Return the judge that is set up.
 
     Raises:
-        TextModelError: If there is none, or its temperature is not a number.
+        TextModelError: If there is none, or its temperature or layout is none that there is.
     """
     model, url = _variable(JUDGE_MODEL_VARIABLE), _variable(JUDGE_URL_VARIABLE)
     if not model and not url:
@@ -95,10 +100,15 @@ def judge_settings() -> JudgeSettings:
             f"{JUDGE_TEMPERATURE_VARIABLE} is {written!r}, not a number from 0 up; the paper's "
             "is 0.4"
         ) from None
+    style = _variable(JUDGE_PROMPT_VARIABLE) or "paper"
+    if style not in ("paper", "released"):
+        raise TextModelError(f"{JUDGE_PROMPT_VARIABLE} is {style!r}, not paper or released")
+    released = style == "released"
     if url:
         name = _variable(JUDGE_NAME_VARIABLE) or model or JUDGE_MODEL
-        return JudgeSettings(name, url, _variable(JUDGE_KEY_VARIABLE) or None, temperature)
-    return JudgeSettings(model, temperature=temperature)
+        key = _variable(JUDGE_KEY_VARIABLE) or None
+        return JudgeSettings(name, url, key, temperature, released)
+    return JudgeSettings(model, temperature=temperature, released=released)
 
 
 def label(kind: Kind) -> str:
@@ -173,6 +183,7 @@ def _scorer(settings: str | JudgeSettings) -> Any:
             base_url=settings.base_url,
             api_key=settings.api_key,
             temperature=settings.temperature,
+            released=settings.released,
         )
     except Exception as error:
         return _reason(settings, error)

@@ -108,8 +108,10 @@ def _tell_rate() -> str:
         return ""
 
     def rated(part: dict[str, Any]) -> dict[str, Any]:
-        video: Any = part.get("video")
-        return {"sample_fps": video.rate, **part} if hasattr(video, "rate") else part
+        video = part.get("video")
+        if not isinstance(video, quirks.RatedFrames):
+            return part
+        return {"sample_fps": video.rate, **part}
 
     def local(original: Callable[..., Any]) -> Callable[..., Any]:
         def to_hf_messages(self: Any, *rest: Any, **more: Any) -> Any:

@@ -352,6 +352,7 @@ function onKey(event) {
     return;
   }
   if (event.ctrlKey) {
+    if (page.controlKey && page.controlKey(event)) return;
     if (event.key.toLowerCase() !== "z" || event.shiftKey || event.repeat) return;
     event.preventDefault();
     undo();

@@ -99,6 +99,14 @@ class Player:
                 file.unlink(missing_ok=True)
         return made, "video/mp4"
 
+    def check(self, path: Path) -> None:
+        """Make sure that a video can be opened.
+
+        Raises:
+            VideoError: It cannot.
+        """
+        media_type(path)
+
     def close(self) -> None:
         """Remove the converted videos."""
         with self._mutex:

@@ -49,7 +49,7 @@ class Footage:
 
     Attributes:
         videos: Files of the store; several only if the task shows several.
-        condition: Frames of the first that are shown; None for the videos as they are.
+        condition: Frames of each that are shown; None for the videos as they are.
         key: What the condition's draw is named by.
         pick: The handpicked frame, or None.
         clips: The store's folder of clips.
@@ -73,7 +73,7 @@ class Footage:
             VideoError: A video cannot be read.
             ValueError: The condition cannot be shown of this video.
         """
-        if self.condition is not None and (found := self._clip()) is not None:
+        if len(self.videos) == 1 and (found := self._clip(self.videos[0])) is not None:
             # What the run made and showed; a single frame is in it twice.
             video = NumberedFrames(self.videos[0])
             indices = self._shown(video.n_frames)
@@ -92,10 +92,10 @@ class Footage:
                 stills.append(Still(picture, index, read.n_frames, seconds, name))
         return stills
 
-    def _clip(self, folder: Path | None = None) -> Path | None:
+    def _clip(self, video: Path, folder: Path | None = None) -> Path | None:
         if self.condition is None:
             return None
-        asked = (self.videos[0], self.condition, self.key)
+        asked = (video, self.condition, self.key)
         found = None
         for clock in CLOCKS:  # whichever the model was given: the frames are the same
             found = found or clip_for(*asked, self.clips, pick=self.pick, make=False, clock=clock)
@@ -116,8 +116,8 @@ class Footage:
             return list(self.videos)
         if self.condition.m < 2:
             return []
-        found = self._clip(folder)
-        return [found] if found is not None else []
+        found = (self._clip(video, folder) for video in self.videos)
+        return [clip for clip in found if clip is not None]
 
     def caption(self, shown: int) -> str:
         """Say what `shown` pictures are."""
@@ -128,7 +128,7 @@ class Footage:
             )
         count = f"{shown} frames" if shown != 1 else "frame"
         order = ", in the order shown" if shown > 1 else ""
-        left = self.condition.m - shown
+        left = self.condition.m * len(self.videos) - shown
         more = f" ({left} more were shown)" if left else ""
         return f"The {count} that the model was shown{order}{more}."
 
@@ -150,7 +150,7 @@ def footage(log: TaskLog, question: Mapping[str, Any], name: str, condition: str
         raise NoFootage("The model saw no video.")
     if log.folder is None or not question.get("video"):
         raise NoFootage("No pictures: the store that the run read is not there.")
-    columns = ["video_before", "video_after"] if log.task.endswith("_clips") else ["video"]
+    columns = _columns(log.task, question)
     videos = [str(question.get(column) or question["video"]) for column in columns]
     if not all(store.inside(video, log.folder) for video in videos):
         raise NoFootage("No pictures: the video is outside the store.")
@@ -167,4 +167,14 @@ def footage(log: TaskLog, question: Mapping[str, Any], name: str, condition: str
         pick = read_picks(log.benchmark, log.folder.parent).get(name)
         if pick is None:
             raise NoFootage("No pictures: the pick is no longer in the store.")
-    return Footage(paths[:1], parsed, name, pick, clips)
+    return Footage(paths, parsed, name, pick, clips)
+
+
+def _columns(task: str, question: Mapping[str, Any]) -> list[str]:
+    """Return the columns of the videos that a task shows of a question."""
+    if task.endswith("_clips"):
+        return ["video_before", "video_after"]
+    if task.endswith(("_parts5", "_parts10")):
+        parts = ("video_before", "video_event", "video_after")
+        return [part for part in parts if question.get(part)]
+    return ["video"]

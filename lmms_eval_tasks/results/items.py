@@ -56,7 +56,7 @@ _BREAKDOWNS = tuple(
 )
 _COLUMNS = (
     *("id", "question_id", "task", "question", "options", "answer", "video", "problem", "frames"),
-    *("references", "hypothesis", "video_before", "video_after", "evidence"),
+    *("references", "hypothesis", "video_before", "video_event", "video_after", "evidence"),
     *(*_PAIR, *_BREAKDOWNS),
 )
 _QUOTES = str.maketrans("", "", "\\'\"\n")

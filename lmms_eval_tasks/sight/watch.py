@@ -57,11 +57,12 @@ def asked(show: Callable[P, T]) -> Callable[P, T]:
     @wraps(show)
     def watched(*args: P.args, **kwargs: P.kwargs) -> T:
         visuals = show(*args, **kwargs)
+        handed: Any = visuals
         if not _SILENT.get():
             given = signature.bind(*args, **kwargs).arguments
             condition = given.get("condition")
             shown = None if condition is None else condition.m
-            note(given["benchmark"], given["document"], shown, visuals)
+            note(given["benchmark"], given["document"], shown, handed)
         return visuals
 
     return watched

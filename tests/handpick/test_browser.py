@@ -50,7 +50,8 @@ class Server:
         from video_reasoning.tasks.pages.server import build_server, open_socket
 
         items = load_items("tvbench", home=self.home)
-        workplace = server.Workplace(items, PickLog(self.out, "tvbench"), "tvbench", "ana")
+        log = PickLog(self.out, "tvbench")
+        workplace = server.Workplace(items, log, "tvbench", "ana", self.home)
         bound = open_socket(self.port)
         self.server = build_server(server.create_app(workplace))
         self.thread = threading.Thread(target=self.server.run, kwargs={"sockets": [bound]})
@@ -311,8 +312,8 @@ def test_the_answer_is_hidden_until_it_is_asked_for(page: Page) -> None:
     source = page.script("return document.body.innerHTML")
     assert 'class="right"' not in source and page.text("answer") == ""
     page.press("t")
-    assert page.text("answer") == "Left."
-    assert page.script("return document.querySelector('li.right').innerText") == "Left."
+    assert page.text("answer") == "(C) Left."
+    assert page.script("return document.querySelector('li.right').innerText") == "(C) Left."
     page.press("t")
     assert page.text("answer") == ""
     page.press("t", "b")
@@ -362,6 +363,52 @@ def test_a_laptop_screen_needs_no_scrolling(page: Page, height: int) -> None:
         page.driver.execute_cdp_cmd("Emulation.clearDeviceMetricsOverride", {})
 
 
+@pytest.mark.parametrize("width", [1400, 800, 420])
+def test_a_narrow_screen_shows_everything(page: Page, width: int) -> None:
+    metrics = {"width": width, "height": 850, "deviceScaleFactor": 1, "mobile": False}
+    page.driver.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", metrics)
+    try:
+        page.press("n")  # the question is very long
+        assert page.script("return document.documentElement.scrollWidth <= innerWidth")
+        cut = page.script(
+            "return [...document.querySelectorAll("
+            "'.frame, #video, header button, .actions button')]"
+            ".filter(part => { const box = part.getBoundingClientRect(); return !part.offsetParent"
+            " || box.left < 0 || box.right > innerWidth || box.width < 30; }).map(p => p.id)"
+        )
+        assert cut == []
+        page.wait(lambda: page.script("return document.querySelector('.frame img').naturalWidth"))
+        wide = page.script("return document.querySelector('.frame img').width")
+        assert wide > (150 if width < 500 else 100)
+        page.press("w")
+        assert page.text("place") == "3 of 200"
+    finally:
+        page.driver.execute_cdp_cmd("Emulation.clearDeviceMetricsOverride", {})
+
+
+def test_picks_are_installed_by_agreement_only(page: Page, server: Server) -> None:
+    installed = server.home / "tvbench" / "picks.jsonl"
+    installed.unlink(missing_ok=True)
+    page.press("1", "2", "i")
+    page.wait(lambda: "2 picks would be written" in page.text("install-plan"))
+    assert page.script("return document.getElementById('install-save').disabled")
+    page.press(Keys.ENTER)  # nothing happens without the tick
+    assert not installed.exists() and page.open_dialog() == "install-dialog"
+    page.script("document.getElementById('install-replace').focus()")
+    page.press(Keys.SPACE, Keys.ENTER)
+    page.wait(lambda: page.open_dialog() == "")
+    assert "2 picks are in the store" in page.text("status")
+    assert [json.loads(line)["frame"] for line in installed.read_text().splitlines()] == [0, 2]
+    page.press("3", "i")
+    page.wait(lambda: "Replace the 2 picks" in page.text("install-replace-text"))
+    installed.write_text("")  # somebody else was faster
+    page.script("document.getElementById('install-replace').focus()")
+    page.press(Keys.SPACE, Keys.ENTER)
+    page.wait(lambda: "has changed since you were asked" in page.text("install-problem"))
+    assert installed.read_text() == ""
+    installed.unlink()
+
+
 def test_texts_are_shown_as_they_are(page: Page) -> None:
     page.press("n")
     assert page.text("question").startswith("Is this <b>shown</b> as it is, & not as a page?")
@@ -382,7 +429,17 @@ def test_two_annotators(page: Page, server: Server) -> None:
     page.wait(lambda: page.open_dialog() == "agreement-dialog")
     cells = page.script("return [...document.querySelectorAll('td')].map(cell => cell.innerText)")
     # Same on one of two; frames 0 and 5 on the other, half a second apart.
-    assert cells == ["ana and ben", "2", "50.0 %", "6.3 %", "2.5", "0.25", "0"]
+    assert cells[:4] == ["ana and ben", "2", "50.0 %", "6.3 %"] and cells[5:] == [
+        "2.5",
+        "0.25",
+        "0",
+    ]
+    assert cells[4].startswith("0.47 [")  # (1/2 - 1/16) / (1 - 1/16)
+    assert "Items on which annotators differ: 1" in page.text("agreement-text")
+    page.click("#differences button")
+    assert page.open_dialog() == "" and page.text("identity") == "direction/1"
+    page.press("m")
+    page.wait(lambda: page.open_dialog() == "agreement-dialog")
     page.press(Keys.ESCAPE)
     page.reload()
     assert page.text("annotator") == "ben"

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from tests.handpick.stores import FRAMES, row, write_store
-from video_reasoning.tasks.handpick.agreement import agreements, combine
-from video_reasoning.tasks.handpick.exchange import export_csv, import_csv, install
+from video_reasoning.tasks.handpick.agreement import agreements, combine, differences
+from video_reasoning.tasks.handpick.exchange import export_csv, import_csv, install, plan
 from video_reasoning.tasks.handpick.items import Item, known_ids
 from video_reasoning.tasks.handpick.record import Decision
 from video_reasoning.tasks.store.picks import Pick, PicksError, read_installed
@@ -49,6 +49,27 @@ def test_agreement_in_numbers() -> None:
     # Three videos show 16 different frames, one shows 2.
     assert found.chance == pytest.approx((3 / 16 + 1 / 2) / 4)
     assert found.one_skipped == 1 and found.other_video == 1
+    chance = found.chance or 0
+    assert found.corrected.value == pytest.approx((0.5 - chance) / (1 - chance))
+    assert -1 < found.corrected.low < found.corrected.value < found.corrected.high < 1
+
+
+def test_the_items_on_which_annotators_differ() -> None:
+    found = differences(
+        [
+            pick("ana", 1, 5, seconds=0.5), pick("ben", 1, 5, seconds=0.5),
+            pick("ana", 2, 10, seconds=1.0), pick("ben", 2, 13, seconds=1.3),
+            pick("ana", 3, 39, seconds=3.9), pick("ben", 3, 30, seconds=3.0), skip("cleo", 3),
+            pick("ana", 4, 1), skip("ben", 4),
+            skip("ana", 5), skip("ben", 5),
+            pick("ana", 6, 1, seconds=0.1), pick("ben", 6, 9, n_frames=41, seconds=0.9),
+            pick("ana", 7, 1),
+        ]
+    )  # fmt: skip
+    names = [each.id.rpartition("/")[2] for each in found]
+    assert names == ["3", "2", "6", "4"]  # the farthest apart first
+    assert [each.seconds for each in found] == [pytest.approx(0.9), pytest.approx(0.3), None, None]
+    assert (found[0].picked, found[0].skipped, found[2].other_video) == (2, 1, True)
 
 
 def test_every_two_annotators_are_compared() -> None:
@@ -215,7 +236,8 @@ def test_the_store_gets_one_pick_an_item(home: Path, items: dict[str, Item]) -> 
         pick("ana", 1, 5), pick("ben", 1, 9), skip("ana", 2),
         pick("ana", 3, 5, n_frames=41), pick("ana", 4, 2), pick("ana", 77, 1),
     ]  # fmt: skip
-    done = install(decisions, "tvbench", items, home)
+    done = plan(decisions, "tvbench", items, home)
+    install(done, "tvbench", home)
     assert read_installed("tvbench", home) == {
         "direction/1": Pick("direction/1", 5, 40, "ana + ben"),
         "direction/4": Pick("direction/4", 2, 40, "ana"),
@@ -225,7 +247,7 @@ def test_the_store_gets_one_pick_an_item(home: Path, items: dict[str, Item]) -> 
 
 
 def test_nothing_to_install_leaves_the_store_as_it_is(home: Path, items: dict[str, Item]) -> None:
-    install([pick("ana", 2, 7)], "tvbench", items, home)
+    install(plan([pick("ana", 2, 7)], "tvbench", items, home), "tvbench", home)
     with pytest.raises(PicksError, match="There is no pick to put into the store"):
-        install([skip("ana", 1), pick("ana", 77, 1)], "tvbench", items, home)
+        plan([skip("ana", 1), pick("ana", 77, 1)], "tvbench", items, home)
     assert list(read_installed("tvbench", home)) == ["direction/2"]

@@ -47,7 +47,7 @@ def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture
 def workplace(home: Path, tmp_path: Path) -> Iterator[Workplace]:
     log = PickLog(tmp_path / "picks.jsonl", "tvbench")
-    made = Workplace(load_items("tvbench", home=home), log, "tvbench", "ana")
+    made = Workplace(load_items("tvbench", home=home), log, "tvbench", "ana", home)
     yield made
     made.close()
 
@@ -184,12 +184,54 @@ def test_an_undo_outside_the_sample_is_told(
 
 
 def test_agreement_is_shown_in_numbers_only(client: TestClient, headers: dict[str, str]) -> None:
-    assert client.get("/api/agreement").json() == {"pairs": []}
+    assert client.get("/api/agreement").json() == {"pairs": [], "differences": []}
     post(client, "/api/pick", headers, annotator="ana", item=0, position=5)
     post(client, "/api/pick", headers, annotator="ben", item=0, position=6)
-    (pair,) = client.get("/api/agreement").json()["pairs"]
+    told = client.get("/api/agreement").json()
+    (pair,), (other,) = told["pairs"], told["differences"]
+    # On which items they differ, and not who picked what.
+    assert other["id"] == "direction/0" and not {"ana", "ben"} & set(map(str, other.values()))
+    assert pair["corrected"][0] == pytest.approx(-1 / 15)
     assert (pair["first"], pair["second"], pair["items"], pair["share"]) == ("ana", "ben", 1, 0.0)
     assert pair["frames"] == uniform_indices(FRAMES, 16)[6] - uniform_indices(FRAMES, 16)[5]
+
+
+def test_picks_are_exported(client: TestClient, headers: dict[str, str]) -> None:
+    post(client, "/api/pick", headers, annotator="ana", item=0, position=5)
+    answer = client.get("/api/export")
+    assert answer.headers["content-disposition"] == 'attachment; filename="tvbench-picks.csv"'
+    lines = answer.text.splitlines()
+    assert lines[0].startswith("annotator,id,frame") and lines[1].startswith("ana,direction/0,13,")
+    assert client.get("/api/export", headers={"sec-fetch-site": "cross-site"}).status_code == 403
+
+
+def test_picks_are_installed_as_they_were_shown(
+    client: TestClient, headers: dict[str, str], home: Path
+) -> None:
+    nothing = client.get("/api/install")
+    assert nothing.status_code == 422 and "no pick to put" in nothing.json()["detail"]
+    post(client, "/api/pick", headers, annotator="ana", item=0, position=5)
+    post(client, "/api/pick", headers, annotator="ben", item=4, position=5)
+    everybody, hers = (
+        client.get("/api/install", params={"whose": name}).json() for name in ("", "ana")
+    )
+    assert (everybody["picks"], hers["picks"], hers["existing"], hers["stamp"]) == (2, 1, 0, "")
+    installed = home / "tvbench" / "picks.jsonl"
+    body = {"annotator": "ana", "whose": "ana", "stamp": ""}
+    assert post(client, "/api/install", headers, **body, picks=2).status_code == 409
+    assert post(client, "/api/install", {}, **body, picks=1).status_code == 403
+    assert not installed.exists()
+    assert post(client, "/api/install", headers, **body, picks=1).json()["picks"] == 1
+    before = installed.read_bytes()
+    # What is there now is replaced only if the person was asked about it.
+    refused = post(client, "/api/install", headers, annotator="ana", whose="", stamp="", picks=2)
+    assert refused.status_code == 422 and installed.read_bytes() == before
+    asked = client.get("/api/install").json()
+    assert asked["existing"] == 1
+    body = {"annotator": "ana", "whose": "", "stamp": asked["stamp"], "picks": 2}
+    assert post(client, "/api/install", headers, **body).status_code == 200
+    assert len(installed.read_text().splitlines()) == 2
+    installed.unlink()
 
 
 def test_what_cannot_be_written_is_said(

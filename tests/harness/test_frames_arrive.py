@@ -36,7 +36,7 @@ PICKED = 61
 TASKS = (
     "tvbench_tomato_principles,tvbench_tomato_direction_blind,"
     "causalvqa_debug,causalvqa_debug_single_frame,causalvqa_debug_blind,"
-    "blackswan_detective_mcq_clips"
+    "blackswan_detective_mcq_clips,blackswan_detective_mcq"
 )
 MODELS = {
     "openai": "model=served,max_frames_num=16,max_retries=1",
@@ -138,3 +138,13 @@ def test_both_clips_arrive_behind_their_sentences(asked: tuple[Run, Served]) -> 
         assert request.frames == [*even.tolist(), *(100 + even).tolist()]
         second = request.text.index("Here is the end")
         assert [place > second for place in request.places] == [False] * 16 + [True] * 16
+
+
+def test_the_hidden_middle_arrives_black(asked: tuple[Run, Served]) -> None:
+    _, served = asked
+    joined = [each for each in served.requests if "Here is the end" not in each.text]
+    even = np.linspace(0, 149, 16).round().astype(int).tolist()
+    # A black frame reads as 0; the event's own frames would be 50 to 99.
+    expected = [0 if 50 <= number < 100 else number for number in even]
+    for (request,) in by_question(joined, "hidden (black) frames").values():
+        assert request.frames == expected

@@ -109,5 +109,64 @@ def write(folder: Path) -> Path:
     return folder
 
 
+def write_qwen3(folder: Path) -> Path:
+    """Writes a Qwen3-VL of the same size: it writes the time before each pair of frames."""
+    import torch
+    from transformers import (
+        Qwen2VLImageProcessor,
+        Qwen3VLConfig,
+        Qwen3VLForConditionalGeneration,
+        Qwen3VLProcessor,
+        Qwen3VLVideoProcessor,
+    )
+
+    tokenizer = tokenizer_in(folder)
+    Qwen3VLProcessor(
+        Qwen2VLImageProcessor(patch_size=16, temporal_patch_size=2, merge_size=2),
+        tokenizer,
+        Qwen3VLVideoProcessor(),
+        chat_template=CHAT_TEMPLATE,
+    ).save_pretrained(str(folder))
+    ids = {name: tokenizer.convert_tokens_to_ids(name) for name in SPECIAL}
+    config = Qwen3VLConfig(
+        text_config={
+            "vocab_size": len(tokenizer) + 8,
+            "hidden_size": 64,
+            "intermediate_size": 128,
+            "num_hidden_layers": 2,
+            "num_attention_heads": 4,
+            "num_key_value_heads": 2,
+            "head_dim": 16,
+            "max_position_embeddings": 32768,
+            "rope_parameters": {
+                "rope_type": "default",
+                "rope_theta": 10000.0,
+                "mrope_section": [4, 2, 2],
+                "mrope_interleaved": True,
+            },
+        },
+        vision_config={
+            "depth": 2,
+            "hidden_size": 64,
+            "intermediate_size": 128,
+            "num_heads": 4,
+            "patch_size": 16,
+            "out_hidden_size": 64,
+            "num_position_embeddings": 256,
+            "deepstack_visual_indexes": [0, 1],
+        },
+        image_token_id=ids["<|image_pad|>"],
+        video_token_id=ids["<|video_pad|>"],
+        vision_start_token_id=ids["<|vision_start|>"],
+        vision_end_token_id=ids["<|vision_end|>"],
+    )
+    torch.manual_seed(0)
+    model = Qwen3VLForConditionalGeneration(config)
+    model.generation_config.eos_token_id = ids["<|im_end|>"]
+    model.generation_config.pad_token_id = ids["<|endoftext|>"]
+    model.save_pretrained(str(folder))
+    return folder
+
+
 if __name__ == "__main__":
     write(Path(sys.argv[1]))

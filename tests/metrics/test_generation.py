@@ -194,3 +194,27 @@ def test_long_replies_take_linear_time():
         "score:\n" * 50_000,
     ):
         assert parse_judge_score(text) is None
+
+
+def test_the_judges_prompt_in_the_layout_of_the_authors_script():
+    prompt = judge_prompt("a {response}", "a reference", released=True)
+    # metric/llm_match_llama.py, 5f9abf0: one line each, blank lines around the format alone.
+    assert prompt.split("\n")[2:] == [
+        "",
+        "5: The response matches the ground truth perfectly.",
+        "1: The response is entirely different from the ground truth.",
+        "",
+        "Please return your evaluation in the following format:",
+        "Reason: A brief, ten-word explanation for your score.",
+        "Score: Your score.",
+        "",
+        "Ground Truth:    ",
+        "a reference",
+        "",
+        "Response to Score:",
+        "a {response}",
+        "",
+    ]
+    assert prompt.startswith("\nYou are an AI assistant")
+    paper = judge_prompt("a {response}", "a reference")
+    assert paper.split() == prompt.split() and paper != prompt

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from starlette.testclient import TestClient
 from typer.testing import CliRunner
 
 from tests.report.runs import (
@@ -26,12 +27,8 @@ from video_reasoning.preprocessing.frames import count_frames
 from video_reasoning.tasks.cli.app import app
 from video_reasoning.tasks.report.viewer.bundle import MEGABYTE, write_bundle
 from video_reasoning.tasks.report.viewer.collection import Collection
-from video_reasoning.tasks.results.items import ReportError
-
-pytest.importorskip("fastapi", reason="needs the extra `handpick`")
-from starlette.testclient import TestClient
-
 from video_reasoning.tasks.report.viewer.server import Viewing, create_app
+from video_reasoning.tasks.results.items import ReportError
 
 TASK = "tvbench_tomato_principles"
 CONDITIONS = ("ordered16", "shuffled16", "random1")

@@ -16,9 +16,10 @@ from tests.report.runs import (
     write_questions,
     write_run,
 )
+from video_reasoning.tasks.pages.server import build_server, open_socket
 from video_reasoning.tasks.report.viewer.bundle import write_bundle
+from video_reasoning.tasks.report.viewer.server import Viewing, create_app
 
-pytest.importorskip("fastapi", reason="needs the extra `handpick`")
 webdriver = pytest.importorskip("selenium.webdriver", reason="needs selenium")
 
 TASK = "tvbench_tomato_principles"
@@ -57,9 +58,6 @@ def home(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
 
 @pytest.fixture(scope="module")
 def address(home: Path) -> Iterator[str]:
-    from video_reasoning.tasks.pages.server import build_server, open_socket
-    from video_reasoning.tasks.report.viewer.server import Viewing, create_app
-
     bound = open_socket(0)
     server = build_server(create_app(Viewing([home / "res"])))
     thread = threading.Thread(target=server.run, kwargs={"sockets": [bound]})

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+import re
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -50,6 +51,20 @@ def seen(run: Run, task: str = PRINCIPLES) -> list[tuple[str, Any, Any, Any]]:
     ]
 
 
+def changed(module: str, words: Sequence[str], home: Path, folder: Path, **more: str) -> Run:
+    """Runs the command with something of the harness changed by a module."""
+    variables = {
+        **{k: v for k, v in os.environ.items() if not k.startswith("PYTEST")},
+        "VIDEO_REASONING_HOME": str(home), "HF_HOME": str(folder / "hf"),
+        "OMP_NUM_THREADS": "1", "FORCE_QWENVL_VIDEO_READER": "decord", **more,
+    }  # fmt: skip
+    results = folder / "results"
+    said = forked(
+        module, [*words, "--output_path", str(results), "--log_samples"], folder, variables
+    )
+    return Run(*said, results, home)
+
+
 @pytest.fixture
 def harness(tmp_path: Path, sample_store: Path) -> Any:
     def run(*words: str, **environment: str) -> Run:
@@ -72,6 +87,35 @@ def test_a_right_delivery_is_seen_as_shown(harness: Any, tiny: Path) -> None:
     assert "the model did not get" not in run.output
 
 
+def test_qwen3_vl_sees_all_frames_at_the_sources_times(sample_store: Path, tmp_path: Path) -> None:
+    from tests.harness.tiny_qwen import write_qwen3
+
+    model, told = write_qwen3(tmp_path / "tiny-qwen3"), tmp_path / "told.txt"
+    words = (
+        "--model", "qwen3_vl", "--device", "cpu", "--tasks", f"{PRINCIPLES},{BLIND}",
+        "--model_args", f"pretrained={model},device_map=cpu,max_num_frames=16,"
+        "min_pixels=784,max_pixels=50176",
+        "--limit", "6", "--gen_kwargs", "max_new_tokens=2",
+    )  # fmt: skip
+    run = changed("tests.sight.told", words, sample_store, tmp_path, TOLD=str(told))
+    assert run.returncode == 0, run.output[-3000:]
+    for condition, shown, got, ordered in seen(run):
+        assert shown == got == SHOWN[condition], (condition, shown, got)
+        assert ordered is (True if shown > 1 else None)
+    samples = run.samples(PRINCIPLES)
+    assert {(s["frames_as"], s["clock"]) for s in samples} == {("frames", "source")}
+    assert {s["clock"] for s in run.samples(BLIND)} == {"none"}
+    assert all(each[1:] == (0, 0, None) for each in seen(run, BLIND))
+    lines = told.read_text(encoding="utf-8").splitlines()
+    marks = [[float(mark) for mark in re.findall(r"<([\d.]+) seconds>", line)] for line in lines]
+    # Two frames have one mark between them; a single frame is taken twice.
+    assert {len(each) for each in marks} == {0, 1, 8}
+    lengths = [float(sample["doc"]["seconds"]) for sample in samples]
+    for each in (each for each in marks if len(each) == 8):
+        last = each[-1] * 15 / 14.5
+        assert each == sorted(each) and min(abs(last - length) for length in lengths) < 0.25, each
+
+
 @pytest.mark.parametrize(
     ("broken", "got", "order"),
     [("dropped", 15, None), ("swapped", 16, False), ("resampled", 8, None)],
@@ -79,22 +123,15 @@ def test_a_right_delivery_is_seen_as_shown(harness: Any, tiny: Path) -> None:
 def test_a_broken_delivery_is_noticed(
     tiny: Path, sample_store: Path, tmp_path: Path, broken: str, got: int, order: bool | None
 ) -> None:
-    variables: Mapping[str, str] = {
-        **{k: v for k, v in os.environ.items() if not k.startswith("PYTEST")},
-        "VIDEO_REASONING_HOME": str(sample_store), "HF_HOME": str(tmp_path / "hf"),
-        "OMP_NUM_THREADS": "1", "FORCE_QWENVL_VIDEO_READER": "decord", "BROKEN": broken,
-    }  # fmt: skip
-    words = [*qwen(tiny, 3), "--output_path", str(tmp_path / "results"), "--log_samples"]
-    code, output = forked("tests.sight.broken", words, tmp_path, variables)
-    run = Run(code, output, tmp_path / "results", sample_store)
-    assert code == 0, output[-3000:]
+    run = changed("tests.sight.broken", qwen(tiny, 3), sample_store, tmp_path, BROKEN=broken)
+    assert run.returncode == 0, run.output[-3000:]
     found = {condition: rest for condition, *rest in seen(run)}
     assert found["ordered16"][:2] == [16, got]
     if order is not None:  # what is lost is noticed by the count alone
         assert found["ordered16"][2] is order
     assert found["random1"][:2] == [1, 1]
     assert run.results[PRINCIPLES]["kappa_random"] is None
-    assert "kappa_random is N/A: the model did not get the frames that were shown" in output
+    assert "kappa_random is N/A: the model did not get the frames that were shown" in run.output
 
 
 def test_it_can_be_turned_off(harness: Any, tiny: Path) -> None:

@@ -38,6 +38,7 @@ def no_models(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
         text_scorers.JUDGE_NAME_VARIABLE,
         text_scorers.JUDGE_KEY_VARIABLE,
         text_scorers.JUDGE_TEMPERATURE_VARIABLE,
+        text_scorers.JUDGE_PROMPT_VARIABLE,
     ):
         monkeypatch.delenv(name, raising=False)
     text_scorers.forget_models()
@@ -289,6 +290,19 @@ def test_the_judges_temperature_can_be_the_papers(
     monkeypatch.setenv(text_scorers.JUDGE_TEMPERATURE_VARIABLE, "0.4")
     aggregated(TASK, logged(QUESTIONS[1:]))
     assert {request["temperature"] for request in judge.requests} == {0.4}
+
+
+def test_the_judges_prompt_can_have_the_authors_layout(
+    home: Path, judge: Judge, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv(text_scorers.JUDGE_PROMPT_VARIABLE, "released")
+    assert text_scorers.judge_settings().label.endswith("temperature 0, released prompt")
+    aggregated(TASK, logged(QUESTIONS[1:]))
+    asked = [request["messages"][0]["content"] for request in judge.requests]
+    assert asked and all("Response to Score:\n" in prompt for prompt in asked)
+    monkeypatch.setenv(text_scorers.JUDGE_PROMPT_VARIABLE, "theirs")
+    with pytest.raises(text_scorers.TextModelError, match="'theirs', not paper or released"):
+        text_scorers.judge_settings()
 
 
 @pytest.mark.parametrize("written", ["warm", "-1", "nan"])

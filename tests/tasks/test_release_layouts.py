@@ -334,6 +334,45 @@ def test_tvbench_as_a_folder_of_each_task(tmp_path: Path) -> None:
     ]
 
 
+def test_tvbench_as_the_authors_loader_reads_it(tmp_path: Path) -> None:
+    """A file of each type, by id; a letter for each option; a folder for who is shown."""
+    files = ("rotation", "direction", "velocity&frequency", "shape&trend", "visual_cues", "count")
+    kinds, wanted = ("human", "object", "simulated"), []
+    data = tmp_path / "TOMATO/data"
+    data.mkdir(parents=True)
+    stand_in = write_video(tmp_path / "stand-in.mp4")
+    for place, name in enumerate(files):
+        rows = {}
+        for number, kind in ((place * 7, kinds[place % 3]), (1000 + place, kinds[place // 3])):
+            options = [f"{name} {n}" for n in range(2 + place)]
+            answer = number % len(options)
+            key = f"{place:04}-{number:02}"
+            rows[str(number)] = tvbench_question(
+                question=f"{name}, {number}?", options=options, answer=answer, key=key,
+                demonstration_type=kind,
+            )  # fmt: skip
+            letters = {chr(ord("A") + n): option for n, option in enumerate(options)}
+            right = chr(ord("A") + answer)
+            wanted.append((str(number), f"{name}, {number}?", letters, right, f"{kind}/{key}.mp4"))
+            video = tmp_path / "TOMATO/videos" / kind / f"{key}.mp4"
+            video.parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy(stand_in, video)
+        (data / f"{name}.json").write_text(json.dumps(rows))
+    run("tvbench", tmp_path / "TOMATO", tmp_path / "s")
+    items = questions(tmp_path / "s", "tvbench", "test")
+    found = [
+        (
+            item["id"].partition("/")[2],
+            item["question"],
+            {chr(ord("A") + n): option for n, option in enumerate(item["options"])},
+            item["answer"],
+            item["video"].removeprefix("videos/"),
+        )
+        for item in items
+    ]
+    assert found == wanted and not any(item["problem"] for item in items)
+
+
 def test_causalvqa_as_the_official_importer_reads_it(tmp_path: Path) -> None:
     """Options between bars behind two characters and a space; answers by that number."""
     rows = [
