@@ -19,8 +19,8 @@ from typing import Any, TypeVar, cast, get_args
 import platformdirs
 from loguru import logger
 
-from video_reasoning.preprocessing.clips import Clock, clip_for
-from video_reasoning.preprocessing.conditions import Condition, condition_times
+from video_reasoning.preprocessing.clips import clip_for
+from video_reasoning.preprocessing.conditions import Clock, Condition, condition_times
 from video_reasoning.preprocessing.files import make_once
 from video_reasoning.preprocessing.frames import NumberedFrames, read_frames
 from video_reasoning.preprocessing.lossless import Bank

@@ -122,7 +122,7 @@ def alpha(
 
     Example:
         >>> round(alpha({1: [1, 1], 2: [2, 3], 3: [5, 5], 4: [4, 4]}).value, 3)
-        0.938
+        0.954
     """
     twice = {item: list(values) for item, values in ratings.items() if len(values) > 1}
     if not twice:

@@ -15,11 +15,11 @@ from collections.abc import Iterable, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal, get_args
 
 import platformdirs
 
 from video_reasoning.preprocessing.conditions import (
+    Clock,
     Condition,
     condition_indices,
     condition_times,
@@ -37,10 +37,6 @@ Request = tuple[Condition, str, int | None]
 
 Span = tuple[float, float]
 """A part of a video in seconds from its first frame, the end excluded; the end may be infinite."""
-
-Clock = Literal["source", "second"]
-"""When a clip shows its frames: at the source's times, or one a second."""
-CLOCKS: tuple[Clock, ...] = get_args(Clock)
 
 
 @dataclass(frozen=True)

@@ -22,6 +22,11 @@ _FIXED: Mapping[str, int] = {"blind": 0, "random": 1, "handpicked": 1, "last": 1
 _NAME = re.compile(r"(?P<kind>[a-z]+)(?P<m>[1-9][0-9]*)?")
 
 
+Clock = Literal["source", "second"]
+"""When a clip shows its frames: at the source's times, or one a second."""
+CLOCKS: tuple[Clock, ...] = get_args(Clock)
+
+
 @dataclass(frozen=True, order=True)
 class Condition:
     """What is shown of a video.

@@ -17,8 +17,8 @@ from typing import Any, Literal
 from urllib.parse import urlsplit
 from urllib.request import url2pathname
 
-from video_reasoning.preprocessing.clips import Clock, Span, clip_for
-from video_reasoning.preprocessing.conditions import Condition, condition_indices
+from video_reasoning.preprocessing.clips import Span, clip_for
+from video_reasoning.preprocessing.conditions import Clock, Condition, condition_indices
 from video_reasoning.preprocessing.video import VideoError
 from video_reasoning.tasks import media
 

@@ -24,6 +24,8 @@ _KEPT = {
     "sample": "Run the same command again; what was prepared is kept, videos are drawn again.",
     "make-pairs": "Every reply so far is kept in OUT/replies.jsonl; "
     "run the same command again to go on.",
+    "annotate": "The answers and ratings made so far are kept in their file; "
+    "run the same command again to go on.",
     "handpick": "The decisions made so far are kept in the picks file; "
     "run the same command again to go on.",
 }

@@ -65,7 +65,9 @@ def _serve(results: list[Path], port: int | None, open_page: bool) -> None:
     state = viewing.collection.state()
     bound = open_socket(port)
     address = f"http://{ADDRESS}:{bound.getsockname()[1]}/"
-    print(state.problem or f"{len(state.entries):,} items of {', '.join(map(str, results))}")
+    waits = f"{state.problem} The page shows items as soon as there are some."
+    known = f"{len(state.entries):,} items of {', '.join(map(str, results))}"
+    print(waits if state.problem else known)
     print(f"Open {address} in a browser; Ctrl-C here ends it.", flush=True)
     if open_page:
         import webbrowser

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from video_reasoning.tasks.models import workarounds
-
 if TYPE_CHECKING:
     from lmms_eval.models.registry_v2 import ModelManifest
 
@@ -29,6 +27,8 @@ def manifests() -> list[ModelManifest]:
         themselves are imported only when the harness asks for one by name.
     """
     from lmms_eval.models.registry_v2 import ModelManifest
+
+    from video_reasoning.tasks.models import workarounds  # heavy, and names are asked for earlier
 
     workarounds.apply()
     return [

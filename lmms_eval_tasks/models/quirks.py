@@ -30,7 +30,7 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any, Literal, TypeVar, get_args
 
-from video_reasoning.preprocessing.clips import CLOCKS, Clock
+from video_reasoning.preprocessing.conditions import CLOCKS, Clock
 from video_reasoning.tasks.errors import UserError
 
 __all__ = [

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Generic
 
-from video_reasoning.preprocessing.clips import CLOCKS, clip_for
-from video_reasoning.preprocessing.conditions import Condition, condition_indices
+from video_reasoning.preprocessing.clips import clip_for
+from video_reasoning.preprocessing.conditions import CLOCKS, Condition, condition_indices
 from video_reasoning.preprocessing.frames import NumberedFrames, Picture, read_frames
 from video_reasoning.preprocessing.sampling import uniform_indices
 from video_reasoning.tasks import store

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from video_reasoning.tasks.report.tables import Grid, Row
+from video_reasoning.tasks.report.tables import Grid
 
 _APART = frozenset({"model", "chance"})
 """Kinds of rows and columns that only the paper has; people stay beside the runs."""
@@ -25,8 +25,7 @@ def arranged(grid: Grid) -> tuple[Grid, Grid | None]:
             return grid, None
         ours = [row for row in grid.rows if row.kind not in _APART]
         return replace(grid, rows=ours), replace(grid, rows=printed, signatures=[])
-    whole = replace(grid, rows=_totals_first(grid.rows))
-    whole = _without_constant(whole)
+    whole = _without_constant(totals_first(grid))
     apart = [place for place, kind in enumerate(whole.kinds) if kind in _APART]
     if len(apart) <= _MOST:
         return whole, None
@@ -34,11 +33,13 @@ def arranged(grid: Grid) -> tuple[Grid, Grid | None]:
     return _columns(whole, others), replace(_columns(whole, apart), signatures=[])
 
 
-def _totals_first(rows: Sequence[Row]) -> list[Row]:
+def totals_first(grid: Grid) -> Grid:
     """Put the totals first, the widest (which is last) at the top, and the strata below them."""
-    totals = [row for row in rows if row.kind != "stratum"]
-    strata = [row for row in rows if row.kind == "stratum"]
-    return [*totals[:-3:-1], *totals[:-2], *strata]
+    if grid.upright:
+        return grid
+    totals = [row for row in grid.rows if row.kind != "stratum"]
+    strata = [row for row in grid.rows if row.kind == "stratum"]
+    return replace(grid, rows=[*totals[:-3:-1], *totals[:-2], *strata])
 
 
 def _without_constant(grid: Grid) -> Grid:

@@ -21,7 +21,7 @@ from video_reasoning.tasks.report import audit_sections, sections
 from video_reasoning.tasks.report.audits import audit_facts, signature
 from video_reasoning.tasks.report.build import Report
 from video_reasoning.tasks.report.export import as_csv
-from video_reasoning.tasks.report.layout import arranged
+from video_reasoning.tasks.report.layout import arranged, totals_first
 from video_reasoning.tasks.report.overview import Overview
 from video_reasoning.tasks.report.plots import color, shape
 from video_reasoning.tasks.report.tables import label
@@ -83,6 +83,7 @@ def environment(finalize: Callable[[object], object] | None = None) -> Environme
         script_source=f"sha256-{digest}",
         sections=sections,
         shape=shape,
+        totals_first=totals_first,
         units=UNITS,
         verdict_words=_VERDICTS,
     )

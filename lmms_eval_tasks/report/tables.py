@@ -272,13 +272,14 @@ def _different(
 ) -> list[str]:
     """Say where a run's questions cannot be the paper's."""
     differing = [
-        f"{label(column)} {number.n:,} here and {count:,} there"
+        f"{label(column)} has {number.n:,} here and {count:,} in the paper"
         for column, number in zip(columns, numbers, strict=True)
         if number is not None and (count := counts.get(column)) and number.n != count
     ]
     if not differing:
         return []
-    return [f"Not over the paper's questions: {'; '.join(dict.fromkeys(differing))}."]
+    listed = "; ".join(dict.fromkeys(differing))
+    return [f"The paper's numbers are over another set of questions: {listed}."]
 
 
 # TVBench

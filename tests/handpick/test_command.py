@@ -78,7 +78,10 @@ def test_agreement_is_printed(run: Any, out: Path) -> None:
     assert printed.splitlines() == [
         "ana [x] and ben: 1 items that both picked a frame for",
         "  same frame: 0.0% (6.2% if both picked blindly)",
+        "  corrected for chance: -0.07 [-0.07, 0.78]",
         "  mean distance: 5.0 frames, 0.50 s",
+        "1 items on which annotators differ:",
+        "  direction/1",
     ]
 
 

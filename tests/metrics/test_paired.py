@@ -191,6 +191,17 @@ def test_the_smallest_and_largest_numbers_that_are_allowed():
     for numbers in ({"n": 0}, {"n": 9, "variants": 0}):
         with pytest.raises(ValueError, match="at least 1"):
             detectable_effect(**numbers)
+    for edge in (0.0, 1.0):
+        assert detectable_effect(9, edge).unpaired == detectable_effect(9, known=1.0).paired == 0.0
+    for name, wrong in {
+        "guess_rate": (-0.1, 1.1),
+        "known": (-0.1, 1.1),
+        "alpha": (0, 1, -0.1, 1.1),
+        "power": (0, 1, -0.1, 1.1),
+    }.items():
+        for share in wrong:
+            with pytest.raises(ValueError, match="must be shares"):
+                detectable_effect(9, **{name: share})
     ids, correct = ["a", "a", "b", "b"], [1, 1, 0, 0]
     assert decompose(ids, correct, 0.0).known == 0.5
     for rate in (-0.1, 1.5):

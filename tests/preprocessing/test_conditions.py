@@ -15,8 +15,9 @@ import pytest
 from tests.preprocessing.conftest import numbered_frame, read_number, write_video
 from video_reasoning.preprocessing import clips as clips_module
 from video_reasoning.preprocessing import files, frames
-from video_reasoning.preprocessing.clips import Clock, Request, clip_for, make_conditions
+from video_reasoning.preprocessing.clips import Request, clip_for, make_conditions
 from video_reasoning.preprocessing.conditions import (
+    Clock,
     Condition,
     condition_indices,
     condition_times,

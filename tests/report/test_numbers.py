@@ -138,7 +138,7 @@ def test_principles_are_ratios_over_shared_questions(tmp_path: Path, store: Path
     printed = {row.label: row.cells[place].value for row in accuracy.rows}
     assert printed["GPT-4o"] == 45.2
     assert printed["random_choice, 16 in order (principles)"] == pytest.approx(80.0)
-    assert "Direction 20 here and 403 there" in accuracy.warnings[0]
+    assert "Direction has 20 here and 403 in the paper" in accuracy.warnings[0]
 
 
 def test_a_difference_from_the_harness_is_said(tmp_path: Path, store: Path) -> None:

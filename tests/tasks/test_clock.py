@@ -22,8 +22,8 @@ from PIL import Image
 
 from tests.harness.served import number_of, write_numbered
 from tests.harness.tiny_qwen import CHAT_TEMPLATE, tokenizer_in
-from video_reasoning.preprocessing.clips import CLOCKS, clip_for
-from video_reasoning.preprocessing.conditions import Condition, condition_indices
+from video_reasoning.preprocessing.clips import clip_for
+from video_reasoning.preprocessing.conditions import CLOCKS, Condition, condition_indices
 from video_reasoning.tasks import media, store
 from video_reasoning.tasks.audit.visuals import Shower
 from video_reasoning.tasks.errors import UserError

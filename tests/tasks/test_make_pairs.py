@@ -12,6 +12,7 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from typer.testing import CliRunner
 
 from tests.harness.served import Asked, Served, serve
 from tests.metrics.test_models import llama_folder  # noqa: F401 - a fixture
@@ -20,6 +21,7 @@ from tests.tasks.releases import write_video
 from video_reasoning.tasks.causalvqa.pairs import PairsError, Plan, make_pairs
 from video_reasoning.tasks.causalvqa.pairs import make as making
 from video_reasoning.tasks.causalvqa.pairs.questions import read_questions
+from video_reasoning.tasks.cli.app import app
 from video_reasoning.tasks.llm import chat
 from video_reasoning.tasks.llm.chat import ChatError
 from video_reasoning.tasks.prepare.build import prepare
@@ -365,3 +367,21 @@ def test_a_local_model_is_asked_like_a_server(
         )
     with chat.replies(path) as replies, pytest.raises(ChatError, match="cannot be loaded"):
         replies.ask(chat.named(str(tmp_path / "absent")), "Test", ["Which?"])
+
+
+def test_the_command_prints_what_became_of_the_questions(tmp_path: Path) -> None:
+    rows = table(tmp_path / "q.jsonl", [*(question(n) for n in range(3)), {"id": "odd"}])
+    arguments = ["make-pairs", str(rows), "--out", str(tmp_path / "out"), "--type", "Planning"]
+    result = CliRunner().invoke(app, arguments)
+    assert result.exit_code == 0, result.output
+    printed = result.stdout.splitlines()
+    assert printed[:3] == [
+        "3 pairs, 3 kept.",
+        "  1 left out:",
+        "    line 4: it has no options",
+    ]
+    assert printed[3:] == [
+        f"Written to {tmp_path / 'out' / name}." for name in ("pairs.jsonl", making.METADATA)
+    ]
+    sheet = list(csv.DictReader((tmp_path / "out" / making.METADATA).open()))
+    assert {row["type"] for row in sheet} == {"planning"}

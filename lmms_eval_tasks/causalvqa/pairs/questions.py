@@ -199,10 +199,10 @@ def _question(
 
 def _options(value: object) -> tuple[str, ...]:
     """Read options from a list, a list written as text, or CausalVQA's ``1. first|2. second``."""
-    if value is not None and hasattr(value, "tolist"):
-        value = value.tolist()
-    found = listed(value, "the options")
-    options = parse_options(found) if isinstance(found, str) else texts(found, "the options", 2)
+    if value is None or value == "":
+        raise OddRow("it has no options")
+    found = listed(value, "options")
+    options = parse_options(found) if isinstance(found, str) else texts(found, "options", 2)
     if len(set(options)) < len(options):
         raise OddRow("two of its options are the same")
     if len(options) > 26:
