@@ -27,9 +27,8 @@ import yaml
 
 from video_reasoning.tasks import outcome, registry
 from video_reasoning.tasks.errors import StoreError, UserError
-from video_reasoning.tasks.models import quirks, responses
+from video_reasoning.tasks.models import probed, quirks, responses
 from video_reasoning.tasks.models.names import unknown_model
-from video_reasoning.tasks.sight import known
 
 FAILED = 1
 """Exit code of a failed evaluation."""
@@ -167,7 +166,7 @@ def _is_refused(arguments: Sequence[str]) -> bool:
         if reason:
             _tell(reason)
             return True
-        if tasks and (sentence := known.unprobed(model, simple=simple)):
+        if tasks and (sentence := probed.unprobed(model, simple=simple)):
             _tell(sentence)
         if form.repeat > 1:
             # A task's functions are not told the model's arguments.

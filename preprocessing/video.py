@@ -168,21 +168,25 @@ def decode_strictly(path: Path, container: Any, stream: Any) -> Iterator[Any]:
     frames = packets = 0
     doubtful = 0  # the packet at which data seems to be missing
     last: Any = None
+
+    def lacking() -> VideoError:
+        return VideoError(f"{path} is truncated or damaged: data is missing after {frames} frames.")
+
     for packet in container.demux(stream):
         if packet.size:
             packets += 1
-            if doubtful and last is not None and _begins_again(container, last, packet):
+            if doubtful and _begins_again(container, last, packet):
                 doubtful = 0
             last = packet
             doubtful = doubtful or (packets if packet.is_corrupt else 0)
-        late = container.format.name != "mpegts" or packets - doubtful >= _BEHIND or not packet.size
+        late = container.format.name != "mpegts" or packets - doubtful >= _BEHIND
         if (doubtful and late) or _has_hole(packet, stream):
-            raise VideoError(
-                f"{path} is truncated or damaged: data is missing after {frames} frames."
-            )
+            raise lacking()
         for frame in packet.decode():
             frames += 1
             yield frame
+    if doubtful:
+        raise lacking()
     if frames == 0:
         raise VideoError(f"{path} does not contain a frame that can be decoded.")
     if container.format.name.startswith("matroska"):

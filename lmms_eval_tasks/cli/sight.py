@@ -7,15 +7,15 @@ import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from importlib.metadata import version
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from video_reasoning.tasks.errors import UserError
-from video_reasoning.tasks.sight import known
-from video_reasoning.tasks.sight.asking import Model
-from video_reasoning.tasks.sight.probe import Heard, Result, probe
-from video_reasoning.tasks.sight.verdict import Row
+
+if TYPE_CHECKING:
+    from video_reasoning.tasks.sight.probe import Heard, Result
+    from video_reasoning.tasks.sight.verdict import Row
 
 FORMATS = ("text", "json")
 WIDTH = 80
@@ -41,13 +41,17 @@ def sight(
     frames name themselves; what enters it, or leaves in a request, is read back. The exit code is 1
     if anything is not as shown, and 2 if the class cannot be shown a video or does not load.
     """
+    from video_reasoning.tasks.models import probed
+    from video_reasoning.tasks.sight.asking import Model
+    from video_reasoning.tasks.sight.probe import probe
+
     if format_ not in FORMATS:
         raise UserError(f"There is no format {format_!r}; name one of {', '.join(FORMATS)}.")
     asked = Model(model, model_args, force_simple, device)
     with _progress(model) as heard:
         found = probe(asked, count=probes, frames=frames, heard=heard)
     versions = {"lmms_eval": version("lmms-eval"), "version": version("lmms-eval-video-reasoning")}
-    kept = known.remember(model, found.form, found.exact, versions)
+    kept = probed.remember(model, found.form, found.exact, versions)
     if format_ == "json":
         print(json.dumps(found.as_json(), indent=1))
     else:

@@ -111,9 +111,7 @@ def forked(
 @cache
 def _server() -> Any:
     context = multiprocessing.get_context("forkserver")
-    context.set_forkserver_preload(
-        ["lmms_eval.__main__", "lmms_eval.evaluator", "video_reasoning.tasks.media"]
-    )
+    context.set_forkserver_preload(["lmms_eval.evaluator", "tests.reliability.warm"])
     return context
 
 

@@ -22,7 +22,7 @@ def whole(sample_store: Path, tmp_path_factory: pytest.TempPathFactory) -> Evalu
     return evaluation
 
 
-@pytest.mark.parametrize("ranks", [1, 2])
+@pytest.mark.parametrize("ranks", [1, pytest.param(2, marks=pytest.mark.slow)])
 def test_a_killed_evaluation_goes_on_and_ends_with_the_same_log(
     ranks: int, whole: Evaluation, sample_store: Path, tmp_path: Path
 ) -> None:

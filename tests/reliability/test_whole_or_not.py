@@ -31,14 +31,22 @@ def test_the_content_id_is_of_the_whole_file(tmp_path: Path) -> None:
     assert content_id(first) != content_id(second)
 
 
-def test_a_corrupt_packet_is_a_fault() -> None:
+@pytest.mark.parametrize(("form", "behind", "frames"), [("mp4", 1, 1), ("mpegts", 3, 3)])
+def test_a_corrupt_packet_is_a_fault(form: str, behind: int, frames: int) -> None:
+    """In MPEG-TS only if no other recording begins within the next two packets."""
     packets = [
-        SimpleNamespace(size=9, is_corrupt=corrupt, decode=lambda: ["frame"])
-        for corrupt in (False, True)
+        SimpleNamespace(
+            size=9, is_corrupt=corrupt, dts=time, is_keyframe=True, decode=lambda: ["frame"]
+        )
+        for time, corrupt in enumerate([False, True, *[False] * behind])
     ]
-    container = SimpleNamespace(demux=lambda stream: packets, format=SimpleNamespace(name="mpegts"))
-    with pytest.raises(VideoError, match="data is missing after 1 frames"):
-        list(decode_strictly(Path("x.ts"), container, None))
+    container = SimpleNamespace(demux=lambda stream: packets, format=SimpleNamespace(name=form))
+    stream = SimpleNamespace(codec_context=SimpleNamespace(name="mpeg2video", extradata=None))
+    with pytest.raises(VideoError, match=f"data is missing after {frames} frames"):
+        list(decode_strictly(Path("x.ts"), container, stream))
+    del packets[2:]
+    with pytest.raises(VideoError, match="data is missing"):
+        list(decode_strictly(Path("x.ts"), container, stream))
 
 
 def test_a_torn_line_of_a_journal_swallows_no_other(tmp_path: Path) -> None:

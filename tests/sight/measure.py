@@ -3,7 +3,7 @@
     python -m tests.sight.measure [CLASS ...]
 
 Each class is probed in a process of its own by the code of ``video-reasoning sight``. The result
-is in ``lmms_eval_tasks/sight/measured.json``, which ``lmms_eval`` reads too, and in
+is in ``lmms_eval_tasks/models/measured.json``, which ``lmms_eval`` reads too, and in
 docs/running-models.md. With names, only those are measured again.
 """
 
@@ -26,13 +26,14 @@ from typing import Any
 from tests.harness import tiny_qwen
 from tests.harness.served import serve
 from tests.sight import stand_ins, tiny
-from video_reasoning.tasks.sight import known, probes
+from video_reasoning.tasks.models import probed
+from video_reasoning.tasks.sight import probes
 from video_reasoning.tasks.sight.asking import Model
 from video_reasoning.tasks.sight.probe import SERVED, probe
 
 ROOT = Path(__file__).parents[2]
 PAGE = ROOT / "docs" / "running-models.md"
-DATA = ROOT / "lmms_eval_tasks" / "sight" / known.MEASURED
+DATA = ROOT / "lmms_eval_tasks" / "models" / probed.MEASURED
 SERVED_PROBES = 4
 """Questions of each kind for a served class."""
 BEGIN = "<!-- measured: written by `python -m tests.sight.measure` -->"

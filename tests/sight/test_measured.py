@@ -14,13 +14,13 @@ import lmms_eval.models
 import pytest
 
 from tests.sight import measure
-from video_reasoning.tasks.models import quirks
-from video_reasoning.tasks.sight import known, probes
+from video_reasoning.tasks.models import probed, quirks
+from video_reasoning.tasks.sight import probes
 
 PAGE = measure.PAGE.read_text(encoding="utf-8")
 OURS = {"sample_observer", "random_choice", "frequent_choice"}
 NAMES = {name: each for each in quirks.CLASSES for name in each.names}
-ROWS = {(row["model"], row["form"]): row for row in known.measured()}
+ROWS = {(row["model"], row["form"]): row for row in probed.measured()}
 NOT_EXACT = {
     # transformers 5 reads videos with torchcodec, which is not installed.
     ("internvl_hf", "chat"): {"whole video", "two clips", "hidden middle"},

@@ -17,8 +17,8 @@ from tests.harness.served import serve
 from video_reasoning.tasks import launcher, store
 from video_reasoning.tasks.cli import sight as command
 from video_reasoning.tasks.errors import UserError
-from video_reasoning.tasks.models import quirks
-from video_reasoning.tasks.sight import caught, known, naming, probe, verdict
+from video_reasoning.tasks.models import probed, quirks
+from video_reasoning.tasks.sight import caught, naming, probe, verdict
 from video_reasoning.tasks.sight.asking import Asked, Model
 from video_reasoning.tasks.sight.caught import Catch, Look
 from video_reasoning.tasks.sight.clips import cells
@@ -220,13 +220,13 @@ def test_a_class_that_shows_no_video_is_refused() -> None:
 def test_who_was_never_probed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv(store.HOME_VARIABLE, str(tmp_path / "home"))
     rows = [{"model": "openai", "form": "chat"}, {"model": "openai", "form": "simple"}]
-    monkeypatch.setattr(known, "measured", lambda: [*rows, {"model": "qwen3_vl", "form": "chat"}])
+    monkeypatch.setattr(probed, "measured", lambda: [*rows, {"model": "qwen3_vl", "form": "chat"}])
     for model in ("openai", "openai_compatible", "random_choice", ""):
-        assert known.unprobed(model, simple=False) == known.unprobed(model, simple=True) == ""
-    assert "video-reasoning sight --model some" in known.unprobed("some", simple=False)
-    assert known.remember("some", "chat", True, {"lmms_eval": "0"}) == tmp_path / "home/sight.json"
-    assert known.remember("other", "simple", False, {}) is not None
-    assert known.unprobed("some", simple=False) == known.unprobed("other", simple=True) == ""
+        assert probed.unprobed(model, simple=False) == probed.unprobed(model, simple=True) == ""
+    assert "video-reasoning sight --model some" in probed.unprobed("some", simple=False)
+    assert probed.remember("some", "chat", True, {"lmms_eval": "0"}) == tmp_path / "home/sight.json"
+    assert probed.remember("other", "simple", False, {}) is not None
+    assert probed.unprobed("some", simple=False) == probed.unprobed("other", simple=True) == ""
     assert set(json.loads((tmp_path / "home/sight.json").read_text())) == {
         "some (chat)", "other (simple)"
     }  # fmt: skip
@@ -255,7 +255,7 @@ def test_a_run_says_so_in_one_line(
         assert launcher.main(arguments.split()) == 0
         said = [line for line in capsys.readouterr().err.splitlines() if "never measured" in line]
         assert len(said) == expected
-        known.remember("idefics2", "simple", True, {})
+        probed.remember("idefics2", "simple", True, {})
 
 
 # Whole probes
@@ -294,7 +294,7 @@ def test_a_served_model_that_gets_too_few_of_a_whole_video(sight: Any, tmp_path:
     assert found["advice"] == ["Add max_frames_num=16 to --model_args."]
     assert rows["shuffled16"]["seen"] == [16, 16] and rows["shuffled16"]["order"] == "yes"
     assert rows["blind"]["seen"] == [0, 0] and rows["last1"]["seen"] == [1] * 4
-    note = (tmp_path / "home" / known.REMEMBERED).read_text()
+    note = (tmp_path / "home" / probed.REMEMBERED).read_text()
     assert "openai (chat)" in note and "secret" not in note
 
 

@@ -391,7 +391,7 @@ def test_files_that_are_no_submission_are_refused(tmp_path: Path) -> None:
 @pytest.fixture
 def app() -> typer.Typer:
     app = typer.Typer()
-    command.register(app)
+    command.register(app, "Results")
     return app
 
 
@@ -435,7 +435,7 @@ def test_a_format_is_one_class_and_a_line_in_the_record(
     record = replace(BENCHMARKS["causalvqa"], leaderboard=board)
     monkeypatch.setattr(command, "BENCHMARKS", {"causalvqa": record})
     app = typer.Typer()
-    command.register(app)
+    command.register(app, "Results")
     out, _ = causalvqa_run(tmp_path, answers)
     file = tmp_path / "file.txt"
     done = CliRunner().invoke(

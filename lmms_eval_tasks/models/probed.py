@@ -27,7 +27,7 @@ REMEMBERED = "sight.json"
 @lru_cache(maxsize=1)
 def measured() -> list[dict[str, Any]]:
     """Return the rows of the measured table."""
-    text = files("video_reasoning.tasks.sight").joinpath(MEASURED).read_text(encoding="utf-8")
+    text = files("video_reasoning.tasks.models").joinpath(MEASURED).read_text(encoding="utf-8")
     found: list[dict[str, Any]] = json.loads(text)["rows"]
     return found
 
