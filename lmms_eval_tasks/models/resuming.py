@@ -52,7 +52,7 @@ from video_reasoning.tasks.models.responses import (
     digest,
     folder_of,
 )
-from video_reasoning.tasks.states import failure
+from video_reasoning.tasks.states import NO_RESPONSE, failure
 
 __all__ = ["class_of", "install"]
 
@@ -122,7 +122,8 @@ class _Keeper:
     def answer(self, ask: Ask, instances: Sequence[Any]) -> list[Any]:
         """Return the response to each request; for a model's ``generate_until``."""
         requests = self.requests(instances)
-        found: list[Any] = [None] * len(requests)
+        # A model may return too few responses.
+        found: list[Any] = [NO_RESPONSE if request.key else None for request in requests]
         others = [n for n, request in enumerate(requests) if not request.key]
         if others:
             _put(found, others, ask([instances[n] for n in others]))
@@ -257,7 +258,7 @@ class _Keeper:
 
 
 def _put(found: list[Any], places: Sequence[int], responses: Sequence[Any]) -> None:
-    """Put responses in their places; a model may return too few."""
+    """Put responses in their places, as many as there are."""
     for place, response in zip(places, responses, strict=False):
         found[place] = response
 
