@@ -29,19 +29,26 @@ def unknown_model(name: str) -> str:
         The sentence; empty if there is such a model, or if that cannot be read from files because
         another plugin may bring it.
     """
-    if "lmms_eval.models" in sys.modules:
-        return ""  # a program that has imported the harness may have registered models of its own
-    plugins = entry_points(group=_ENTRY_POINTS)
-    if os.environ.get("LMMS_EVAL_PLUGINS") or not all(
-        plugin.value.startswith(_OURS) for plugin in plugins
-    ):
-        return ""
-    harness = harness_folder()
-    theirs = {*_names(harness / "models" / "__init__.py")} if harness else set()
-    names = sorted(theirs | {*CLASSES})
-    if not theirs or name in names:
+    if imported := sys.modules.get("lmms_eval.models"):
+        # Whoever has imported the harness may have registered models of their own.
+        listed = getattr(imported, "list_available_models", None)
+        names = listed(include_aliases=True) if listed else []
+    else:
+        names = _installed()
+    if not names or name in names:
         return ""
     return f"The harness has no model {name}{did_you_mean(name, names)}"
+
+
+def _installed() -> list[str]:
+    """Return the names of the harness's models and ours; none if another plugin may bring more."""
+    plugins = entry_points(group=_ENTRY_POINTS)
+    harness = harness_folder()
+    others = not all(plugin.value.startswith(_OURS) for plugin in plugins)
+    if harness is None or others or os.environ.get("LMMS_EVAL_PLUGINS"):
+        return []
+    theirs = {*_names(harness / "models" / "__init__.py")}
+    return sorted(theirs | {*CLASSES}) if theirs else []
 
 
 def _names(source: Path) -> Iterator[str]:

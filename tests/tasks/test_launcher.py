@@ -290,9 +290,13 @@ def test_whatever_the_harness_could_know_goes_to_it(
 
 
 def test_a_program_may_have_registered_models(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(sys.modules, "lmms_eval.models", types.ModuleType("lmms_eval.models"))
+    harness = types.ModuleType("lmms_eval.models")
+    monkeypatch.setitem(sys.modules, "lmms_eval.models", harness)
     monkeypatch.setattr(launcher, "_evaluate", lambda _: 0)
     assert launcher.main(["--model", "its_own", "--tasks", "mme"]) == 0
+    harness.list_available_models = lambda include_aliases: ["its_own"]  # type: ignore[attr-defined]
+    assert launcher.main(["--model", "its_own", "--tasks", "mme"]) == 0
+    assert launcher.main(["--model", "its_won", "--tasks", "mme"]) == launcher.UNUSABLE
 
 
 def test_another_plugin_may_bring_models_and_tasks(monkeypatch: pytest.MonkeyPatch) -> None:
