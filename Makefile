@@ -66,10 +66,10 @@ demo: $(DEMO)/store/causalvqa/manifest.json
 	@echo; $(BIN)/video-reasoning report $(DEMO)/results --out $(DEMO)/report.html
 
 test: $(VENV)/.dev
-	HF_HUB_OFFLINE=1 $(BIN)/python -m pytest -n $(JOBS) --dist loadgroup
+	HF_HUB_OFFLINE=1 $(BIN)/python -m pytest -n $(JOBS) --dist loadfile
 
 test-slow: $(VENV)/.dev
-	HF_HUB_OFFLINE=1 $(BIN)/python -m pytest -n $(JOBS) --dist loadgroup -m slow
+	HF_HUB_OFFLINE=1 $(BIN)/python -m pytest -n $(JOBS) --dist loadfile -m slow
 
 lint: $(VENV)/.dev
 	$(BIN)/ruff check .

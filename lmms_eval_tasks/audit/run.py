@@ -127,10 +127,11 @@ def run_audit(request: Request) -> int:
         code = launcher.main(arguments)
     if os.environ.get("RANK", "0") != "0":
         return code  # one process of several reports
+    print(f"What the harness printed is in {log}.")
     if code:
         print(
-            f"video-reasoning: The evaluation failed (exit code {code}); nothing was judged. What "
-            f"the harness printed is in {log}, the generated tasks are in {tasks_folder}.",
+            f"video-reasoning: The evaluation failed (exit code {code}); nothing was judged. The "
+            f"generated tasks are in {tasks_folder}.",
             file=sys.stderr,
         )
         return code
@@ -291,7 +292,7 @@ def _arguments(request: Request, plan: Plan, folder: Path) -> list[str]:
 
 @contextlib.contextmanager
 def _quiet(log: Path) -> Iterator[None]:
-    """Let what the harness prints go to a file; its progress and its warnings stay visible."""
+    """Let what the harness prints and warns of go to a file; its progress stays visible."""
     log.parent.mkdir(parents=True, exist_ok=True)
     with log.open("a", encoding="utf-8") as stream, contextlib.redirect_stdout(stream):
         try:

@@ -90,7 +90,10 @@ def audited(shared_folder: Path) -> Audited:
         root,
         {standin.name: standin for standin in loaded},
         json.loads((root / "codes.json").read_text()),
-        (root / "output.txt").read_text(errors="replace"),
+        "".join(
+            path.read_text(errors="replace")
+            for path in (root / "output.txt", *sorted(root.glob("audit*/harness.log")))
+        ),
     )
 
 

@@ -16,7 +16,7 @@ from video_reasoning.tasks.audit.plan import Plan
 from video_reasoning.tasks.audit.variants import AuditError
 
 # The harness reads each of its two thousand YAMLs to find a task.
-pytestmark = [pytest.mark.harness, pytest.mark.xdist_group("audit")]
+pytestmark = pytest.mark.harness
 
 UTILS = """
 def doc_to_visual(doc):

@@ -17,7 +17,7 @@ from video_reasoning.preprocessing.sampling import uniform_indices
 from video_reasoning.tasks.audit.plan import AuditedTask, read_plan
 from video_reasoning.tasks.audit.variants import parse
 
-pytestmark = [pytest.mark.harness, pytest.mark.xdist_group("audit")]
+pytestmark = pytest.mark.harness
 
 VIDEOS = (
     "probe_mvbench",

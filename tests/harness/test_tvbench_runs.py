@@ -25,7 +25,7 @@ from video_reasoning.tasks.store.picks import Pick, write_picks
 from video_reasoning.tasks.store.questions import load_questions
 from video_reasoning.tasks.tvbench.release import TASK_FILES
 
-pytestmark = [pytest.mark.harness, pytest.mark.xdist_group("principles of the sample")]
+pytestmark = pytest.mark.harness
 
 ANYWHERE = 8
 """Which of the 16 frames is picked where none tells more than the others."""

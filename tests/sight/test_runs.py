@@ -13,7 +13,7 @@ import pytest
 from tests.harness.conftest import Run, forked, run_harness
 from tests.sight.server import serving
 
-pytestmark = [pytest.mark.harness, pytest.mark.slow, pytest.mark.xdist_group("sight")]
+pytestmark = [pytest.mark.harness, pytest.mark.slow]
 
 PRINCIPLES = "tvbench_tomato_principles"
 BLIND = "tvbench_tomato_direction_blind"

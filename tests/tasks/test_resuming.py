@@ -19,6 +19,7 @@ import pytest
 from video_reasoning.tasks import media, sight, store
 from video_reasoning.tasks.models import responses, resuming
 from video_reasoning.tasks.models.responses import Journal
+from video_reasoning.tasks.states import NO_RESPONSE
 
 TASK = "tvbench_tomato_direction"
 
@@ -234,7 +235,7 @@ def test_too_few_responses_leave_the_others_to_be_asked(
     journal = Journal(tmp_path / "kept")
     keeper = resuming._Keeper(model, {TASK: Task()}, journal)
     found = keeper.answer(lambda requests: model.generate_until(requests)[:2], instances)
-    assert found == ["answer 0", "answer 1", None]
+    assert found == ["answer 0", "answer 1", NO_RESPONSE]
     assert len(journal) == 2
 
 
