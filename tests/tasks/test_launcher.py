@@ -20,6 +20,12 @@ from video_reasoning.tasks.models.responses import OPTIONS
 from video_reasoning.tasks.prepare.build import prepare
 
 
+@pytest.fixture(autouse=True)
+def _not_imported(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The harness is not imported when the command starts, whatever tests have done before."""
+    monkeypatch.delitem(sys.modules, "lmms_eval.models", raising=False)
+
+
 def run(*arguments: str, home: Path) -> subprocess.CompletedProcess[str]:
     """Runs the launcher in a process of its own, in which the harness cannot be imported."""
     program = (
@@ -264,7 +270,6 @@ def test_a_typo_is_answered_with_the_nearest_name_before_anything_is_loaded(
     nearest: list[str],
 ) -> None:
     (tmp_path / "mine.yaml").write_text("task: mine_one_too\n")
-    monkeypatch.delitem(sys.modules, "lmms_eval.models", raising=False)
     monkeypatch.setattr(launcher, "_evaluate", lambda _: pytest.fail("the harness was started"))
     assert launcher.main(arguments.format(tmp_path).split()) == launcher.UNUSABLE
     said = capsys.readouterr().err
