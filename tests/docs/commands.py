@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import shlex
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -76,7 +76,8 @@ class Command:
 
     place: str
     words: tuple[str, ...]
-    variables: tuple[str, ...] = field(default=())
+    variables: tuple[str, ...] = ()
+    values: tuple[str, ...] = ()
 
     def __str__(self) -> str:
         return f"{self.place}: {shlex.join(self.words)}"
@@ -106,12 +107,14 @@ def inline_commands(page: Path) -> Iterator[Command]:
 def command(words: list[str], place: str) -> Command:
     """Return a command without the variables that are set in front of it."""
     words = list(words)
-    variables = []
+    assigned = []
     while words and _ASSIGNED.match(words[0]):
-        variables.append(words.pop(0).partition("=")[0])
+        assigned.append(words.pop(0).partition("="))
     if words[:1] == ["export"]:
-        variables += [word.partition("=")[0] for word in words[1:]]
-    return Command(place, tuple(words), tuple(variables))
+        assigned += [word.partition("=") for word in words[1:]]
+    variables = tuple(name for name, _, _ in assigned)
+    values = tuple(value for _, _, value in assigned)
+    return Command(place, tuple(words), variables, values)
 
 
 def simple_commands(script: str) -> Iterator[list[str]]:
