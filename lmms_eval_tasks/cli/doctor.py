@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
-from video_reasoning.tasks import store
+from video_reasoning.tasks import environment, store
 from video_reasoning.tasks.cli.options import Home
 from video_reasoning.tasks.cli.progress import print_manifest
 from video_reasoning.tasks.errors import StoreError, UserError
@@ -64,6 +64,10 @@ def doctor(home: Home = None) -> None:
     console.print(f"GPU: {_gpus()}", highlight=False)
     folder = home or store.home()
     console.print(f"Store: {folder} ({_room(folder)})", highlight=False)
+    for name, value in environment.is_set().items():
+        console.print(f"{name}={value}", markup=False, highlight=False)
+    for sentence in environment.unknown():
+        console.print(sentence, markup=False, highlight=False)
     faults = 0
     for benchmark in store.SPLITS:
         for fault in _show_data(benchmark, home):
