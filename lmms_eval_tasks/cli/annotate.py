@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from video_reasoning.tasks.cli.options import Home
+from video_reasoning.tasks.cli.options import Home, OpenPage, Port
 from video_reasoning.tasks.cli.pages import print_damaged, serve_page, user_name
 
 if TYPE_CHECKING:
@@ -20,11 +20,6 @@ File = Annotated[Path, typer.Argument(help="The file of answers.")]
 Who = Annotated[
     str | None, typer.Option(help="Who answers; default: your user name. One file takes many.")
 ]
-Port = Annotated[
-    int | None,
-    typer.Option(min=0, max=65535, help="Port of the page; default: 8765 or a free one."),
-]
-Open = Annotated[bool, typer.Option("--open", help="Open the page in a browser.")]
 Seed = Annotated[int, typer.Option(help="Another seed draws another sample and other orders.")]
 
 
@@ -65,7 +60,7 @@ def answer(
     ] = None,
     seed: Seed = 0,
     port: Port = None,
-    open_page: Open = False,
+    open_page: OpenPage = False,
     home: Home = None,
 ) -> None:
     """Answer questions on a local page, each person in an order of their own.
@@ -123,7 +118,7 @@ def rate(
     ] = None,
     seed: Seed = 0,
     port: Port = None,
-    open_page: Open = False,
+    open_page: OpenPage = False,
 ) -> None:
     """Rate answers in free text on a local page, without knowing whose they are.
 

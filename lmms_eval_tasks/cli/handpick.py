@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from video_reasoning.tasks import store
-from video_reasoning.tasks.cli.options import Home
+from video_reasoning.tasks.cli.options import Home, OpenPage, Port
 from video_reasoning.tasks.cli.pages import print_damaged, serve_page, user_name
 from video_reasoning.tasks.cli.progress import print_some
 
@@ -31,11 +31,8 @@ def handpick(
         int | None, typer.Option(min=1, help="Pick for a random sample of this size.")
     ] = None,
     seed: Annotated[int, typer.Option(help="Another seed draws another sample.")] = 0,
-    port: Annotated[
-        int | None,
-        typer.Option(min=0, max=65535, help="Port of the page; default: 8765 or a free one."),
-    ] = None,
-    open_page: Annotated[bool, typer.Option("--open", help="Open the page in a browser.")] = False,
+    port: Port = None,
+    open_page: OpenPage = False,
     import_csv: Annotated[
         Path | None, typer.Option("--import", help="Add the decisions of a CSV file.")
     ] = None,

@@ -33,3 +33,8 @@ Workers = Annotated[
 Results = Annotated[
     list[Path], typer.Argument(help="Output folders of the harness, results files or sample logs.")
 ]
+Port = Annotated[
+    int | None,
+    typer.Option(min=0, max=65535, help="Port of the page; default: 8765 or a free one."),
+]
+OpenPage = Annotated[bool, typer.Option("--open", help="Open the page in a browser.")]

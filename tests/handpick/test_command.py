@@ -15,7 +15,6 @@ from click.testing import Result
 from typer.testing import CliRunner
 
 from tests.handpick.stores import FRAMES, row, write_store
-from video_reasoning.tasks.cli import pages
 from video_reasoning.tasks.cli.app import app
 from video_reasoning.tasks.errors import UserError
 from video_reasoning.tasks.handpick.record import Decision, PickLog
@@ -126,15 +125,6 @@ def test_mistakes_are_one_sentence(run: Any, arguments: list[str], reason: str) 
     result = run(*arguments)
     assert isinstance(result.exception, UserError)
     assert reason in str(result.exception) and "\n" not in str(result.exception)
-
-
-def test_without_the_extra_the_sentence_says_what_to_install(
-    run: Any, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(pages, "find_spec", lambda name: None)
-    result = run()
-    assert isinstance(result.exception, UserError)
-    assert "pip install 'lmms-eval-video-reasoning[handpick]'" in str(result.exception)
 
 
 def test_damaged_lines_are_told(run: Any, out: Path) -> None:
