@@ -8,12 +8,11 @@ from typing import Annotated
 
 import typer
 
-from video_reasoning.tasks.cli import annotate, audit, submit
+from video_reasoning.tasks.cli import annotate, audit, handpick, submit
 from video_reasoning.tasks.cli.build_questions import build_questions
 from video_reasoning.tasks.cli.check_sample import check_sample
 from video_reasoning.tasks.cli.compare import compare
 from video_reasoning.tasks.cli.doctor import doctor
-from video_reasoning.tasks.cli.handpick import handpick
 from video_reasoning.tasks.cli.make_pairs import make_pairs
 from video_reasoning.tasks.cli.prepare import prepare
 from video_reasoning.tasks.cli.principles import principles
@@ -109,11 +108,5 @@ _add(
 )
 submit.register(app, RESULTS)
 _add(RESULTS, check_sample, "video-reasoning check-sample demo/results")
-_add(
-    PEOPLE,
-    handpick,
-    "video-reasoning handpick --benchmark tvbench --out picks.jsonl --annotator ana "
-    "--sample 200 --seed 0\n\n"
-    "Then: video-reasoning handpick --benchmark tvbench --out picks.jsonl --install",
-)
+handpick.register(app, PEOPLE)
 annotate.register(app, PEOPLE)
