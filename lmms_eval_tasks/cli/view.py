@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from video_reasoning.tasks.cli.options import OpenPage, Port, Results
+from video_reasoning.tasks.cli.options import OpenPage, Port, ReadFrom, Results
 from video_reasoning.tasks.cli.pages import serve_page
 from video_reasoning.tasks.cli.progress import shown_progress
 
@@ -23,6 +23,7 @@ def view(
     ] = 2000,
     port: Port = None,
     open_page: OpenPage = False,
+    home: ReadFrom = None,
 ) -> None:
     """Look at every item: filter by task, model, outcome, condition and rule; search; play clips.
 
