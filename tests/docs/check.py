@@ -158,6 +158,7 @@ def _equal(wanted: str, printed: str) -> bool:
 
 def _masked(line: str) -> str:
     line = re.sub(r"\b\d{8}_\d{6}\b", "DATE", line.strip())
+    line = re.sub(r"\bstore [0-9a-f]{6}\b", "store DIGEST", line)
     line = re.sub(r"127\.0\.0\.1:\d+", "127.0.0.1:PORT", line)
     line = re.sub(r"\b20\d\d-\d\d-\d\d \d\d:\d\d\b", "DATE", line)
     return re.sub(r"(?<![\w.:/])/[\w.+-]+(?:/[^/\s:,;]+)+", "PATH", line)
