@@ -165,7 +165,7 @@ def _masked(line: str) -> str:
 
 
 def typed(arguments: Sequence[str]) -> int:
-    """Run our command as it was typed; a page is ended by Ctrl-C as soon as it can be opened."""
+    """Run our command as it was typed; a page is ended as soon as it can be opened."""
     command = [sys.executable, "-c", "from video_reasoning.tasks.cli.main import main; main()"]
     if not SERVING.match(" ".join(arguments)):
         return subprocess.run([*command, *arguments], check=False).returncode
@@ -173,8 +173,8 @@ def typed(arguments: Sequence[str]) -> int:
     for line in process.stdout or ():
         print(line, end="", flush=True)
         if line.startswith("Open http"):
-            process.send_signal(signal.SIGINT)
-    return 0 if process.wait() in (0, 130) else process.returncode
+            process.send_signal(signal.SIGTERM)
+    return 0 if process.wait() in (0, 128 + signal.SIGTERM) else process.returncode
 
 
 # What pages find in their folders
