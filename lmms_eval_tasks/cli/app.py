@@ -15,6 +15,7 @@ from video_reasoning.tasks.cli.check_sample import check_sample
 from video_reasoning.tasks.cli.compare import compare
 from video_reasoning.tasks.cli.doctor import doctor
 from video_reasoning.tasks.cli.make_pairs import make_pairs
+from video_reasoning.tasks.cli.new_task import new_task
 from video_reasoning.tasks.cli.prepare import prepare
 from video_reasoning.tasks.cli.principles import principles
 from video_reasoning.tasks.cli.report import report
@@ -93,6 +94,7 @@ _add(
     build_questions,
     "video-reasoning build-questions --annotations mine.jsonl --out release",
 )
+_add(DATA, new_task, "video-reasoning new-task moves --questions moves.csv --videos videos")
 _add(
     DATA,
     make_pairs,
