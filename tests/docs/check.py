@@ -201,9 +201,13 @@ def prepared(work: Path) -> dict[str, str]:
             subprocess.run(
                 [*target, f"DEMO={demo}", "demo"], env=environment, stdout=log, check=True
             )
-        for model in ("sample_observer", "random_choice"):
+        for model, task, out in (
+            ("sample_observer", "tvbench_tomato_principles", "results"),
+            ("random_choice", "tvbench_tomato_principles", "results"),
+            ("random_choice", "causalvqa_test", "test"),
+        ):
             command = ["-m", "video_reasoning.tasks", "--model", model, "--log_samples"]
-            options = ["--tasks", "tvbench_tomato_principles", "--output_path", f"{demo}/results"]
+            options = ["--tasks", task, "--output_path", str(demo / out)]
             subprocess.run(
                 [sys.executable, *command, *options], env=environment, check=True,
                 stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
@@ -217,11 +221,24 @@ def prepared(work: Path) -> dict[str, str]:
     return environment
 
 
-def _video(folder: Path) -> None:
+def _video(folder: Path, work: Path) -> None:
     write_numbered(folder / "video.mp4", range(230))
 
 
-FIXTURES: Mapping[str, Callable[[Path], None]] = {"reuse": _video}
+def _test_split(folder: Path, work: Path) -> None:
+    shutil.copytree(work / "demo" / "test", folder / "results", dirs_exist_ok=True)
+
+
+def _demo(folder: Path, work: Path) -> None:
+    (folder / "demo").symlink_to(work / "demo")
+
+
+FIXTURES: Mapping[str, Callable[[Path, Path], None]] = {
+    "README": _test_split,
+    "causalvqa": _test_split,
+    "make-pairs": _demo,
+    "reuse": _video,
+}
 
 
 def check(
@@ -238,7 +255,7 @@ def check(
     shutil.rmtree(store, ignore_errors=True)
     shutil.copytree(work / "demo" / "store", store, copy_function=os.link)
     if page.stem in FIXTURES:
-        FIXTURES[page.stem](folder)
+        FIXTURES[page.stem](folder, work)
     failed = run(found, folder, {**environment, "VIDEO_REASONING_HOME": str(store)})
     lines = [line for step in found for line in differences(step)]
     shown = sum(len(step.shown) for step in found)
