@@ -290,7 +290,8 @@ def table(plan: Plan, checks: Mapping[str, Check]) -> Table:
     """Show what was found of each task."""
     shown = Table(box=box.SIMPLE_HEAD, show_edge=False, pad_edge=False)
     for name in ("task", "questions", "options found", "times named", "score"):
-        shown.add_column(name, justify="left" if name in ("task", "score") else "right")
+        left = name in ("task", "score")
+        shown.add_column(name, justify="left" if left else "right", overflow="fold")
     for name, check in checks.items():
         if not check.refused:
             of = f" of {check.looked_at:,}"

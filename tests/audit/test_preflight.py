@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import urllib.request
+from io import StringIO
 from pathlib import Path
 from typing import Any
 
 import pytest
+from rich.console import Console
 
 from tests.audit.logs import plan_of
 from video_reasoning.tasks.audit.plan import AuditedTask
@@ -126,3 +128,8 @@ def test_a_task_whose_data_are_absent_is_refused_alone(
     assert [task.name for task in plan.tasks] == ["a"] and checks["a"].questions == 4
     assert plan.refused == {"b": "its data cannot be loaded: no such dataset"}
     assert isinstance(plan.tasks[0], AuditedTask) and table(plan, checks).row_count == 2
+    # A table in a file or a narrow terminal still has the whole names.
+    long = plan_of(tmp_path, tasks=("a_task_with_a_long_name_of_its_own" * 2,))
+    shown = Console(width=60, file=StringIO())
+    shown.print(table(long, {long.tasks[0].name: checks["a"]}))
+    assert "…" not in shown.file.getvalue()

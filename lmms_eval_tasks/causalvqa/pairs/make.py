@@ -199,9 +199,8 @@ def _write(made: Made, plan: Plan) -> None:
         kind = plan.type or question.type.lower()
         level = made.difficulty.get(question.id, "")
         writer.writerow([question.id, kind, question.question, *cells, level, question.video])
-    settings = {**asdict(plan), "least": plan.least}
     manifest = {
-        "settings": json.loads(json.dumps(settings, default=str)),
+        "settings": json.loads(json.dumps(asdict(plan), default=str)),
         "pairs": len(made.pairs),
         "kept": len(made.kept),
         "out": made.out,
