@@ -27,6 +27,7 @@ import os
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass, replace
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, Literal, TypeVar, get_args
 
@@ -113,6 +114,7 @@ _BY_NUMBER = Form(clock="source")
 _FRAMES = Form("frames", clock="source")
 _IMAGES = Form("images", clock="source")
 _NONE = Form(video=False, blind=False)
+_EVERY_FRAME = 100.0  # Frames a second: 16 frames of a video of 0.16 s have as many.
 _MIDDLES = 3  # The middles of n equal parts of a clip: of n frames the last is lost, of 3n none.
 
 
@@ -126,6 +128,7 @@ class ModelClass:
         chat: Its chat form, which the harness takes if there is one.
         simple: Its other form, which ``--force_simple`` takes.
         instead: What to use for that which it cannot show.
+        reader: A package without which it reads no video file.
     """
 
     names: tuple[str, ...]
@@ -133,6 +136,7 @@ class ModelClass:
     chat: Form | None = None
     simple: Form | None = None
     instead: str = ""
+    reader: str = ""
 
     def form(self, *, simple: bool) -> Form:
         """Return the form that the harness takes."""
@@ -149,6 +153,8 @@ CLASSES = (
     # The chat forms of qwen3_vl and llava_onevision1_5 ask for an exact number of frames, and
     # crash on a clip that has fewer.
     ModelClass(("qwen3_vl",), "max_num_frames=16", chat=_FRAMES, simple=_BY_NUMBER),
+    # The same code, but it takes 2 frames a second of a file, or as many as `fps` says: `form_of`.
+    ModelClass(("qwen3_5",), "max_num_frames=16,fps=100", chat=_FRAMES, simple=_CLIP),
     ModelClass(("llava_onevision1_5",), "max_num_frames=16", chat=_FRAMES, simple=_CLIP),
     # These send images in any case, and their chat forms ask for an exact number too.
     ModelClass(
@@ -164,8 +170,12 @@ CLASSES = (
     ),
     ModelClass(("litellm", "litellm_chat", "litellm_compatible"), "max_frames_num=16", _IMAGES),
     ModelClass(("vllm",), "nframes=16,max_frame_num=16", chat=_IMAGES, simple=_IMAGES),
-    # Refuses a clip with fewer frames than it asks for.
-    ModelClass(("internvl_hf",), "num_frames=16,max_patches=1", chat=_IMAGES),
+    # Refuses a clip with fewer frames than it asks for, and reads files with torchcodec only.
+    ModelClass(
+        ("internvl_hf",),
+        "num_frames=16,max_patches=1",
+        chat=replace(_IMAGES, whole_as="images"),
+    ),
     # Chat: crashes on every video. Both: without a visual it crashes, or sends the previous
     # question's input again.
     ModelClass(
@@ -176,6 +186,7 @@ CLASSES = (
         instead=_SERVED,
     ),
     ModelClass(("gemma3",), "max_num_frames=16", simple=_IMAGES),
+    ModelClass(("gemma4",), "max_num_frames=16", simple=_BY_NUMBER, reader="torchcodec"),
     ModelClass(("llava_onevision",), "conv_template=qwen_1_5,max_frames_num=16", simple=_BY_NUMBER),
     # Opens the first visual without asking whether there is one. Takes one frame a second, or 16 by
     # their number with force_sample: see `form_of`.
@@ -248,8 +259,18 @@ def form_of(model: str, *, simple: bool = False, arguments: str = "") -> Form:
         # It rounds the rate of every clip first, and divides by it.
         return replace(form, clock="source", lowest_rate=0.5)
     if form.frames_as == "clip" and "fps" in given:
-        return replace(form, clock="second")
+        by_number = model == "qwen3_5" or form.clock == "source"
+        all_taken = by_number and _takes_all(given["fps"])
+        return replace(form, clock="source" if all_taken else "second")
     return form
+
+
+def _takes_all(rate: str) -> bool:
+    """Whether so many frames a second are more than any clip has, whatever its clock."""
+    try:
+        return float(rate) >= _EVERY_FRAME
+    except ValueError:
+        return False
 
 
 def form_for(settings: Mapping[str, Any] | None) -> Form:
@@ -333,13 +354,19 @@ def refusal(
     instead = found.instead if found else ""
     if video and not form.video:
         return f"{model} cannot be shown a video by lmms-eval 0.7.3; use {instead}."
-    if video and model == "llava_hf":
-        as_clip = (named_by_user() or form.frames_as) == "clip"
-        if as_clip and (kind := _checkpoint_type(arguments)) in _BLIND_TO_VIDEO:
-            return (
-                f"llava_hf drops every video without an error if the checkpoint is of the type "
-                f"{kind}; leave out --force_simple and {VARIABLE}, so that it gets images."
-            )
+    as_clip = (named_by_user() or form.frames_as) == "clip"
+    if video and as_clip and found and found.reader and not find_spec(found.reader):
+        return (
+            f"{model} reads videos with {found.reader}, which is not installed; run `pip install "
+            f"{found.reader}`, or set {VARIABLE}=images."
+        )
+    if (video and as_clip and model == "llava_hf") and (
+        kind := _checkpoint_type(arguments)
+    ) in _BLIND_TO_VIDEO:
+        return (
+            f"llava_hf drops every video without an error if the checkpoint is of the type "
+            f"{kind}; leave out --force_simple and {VARIABLE}, so that it gets images."
+        )
     if blind and not form.blind:
         return (
             f"{model} cannot ask a question without a video in lmms-eval 0.7.3 (it crashes, or "

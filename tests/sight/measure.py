@@ -20,6 +20,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from importlib.metadata import version
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -58,6 +59,7 @@ class Entry:
         family: Architecture of its random weights, which become ``pretrained=``.
         stand_in: A function of :mod:`.stand_ins`.
         quick: Whether a test measures it again.
+        needs: Packages without which it is left out, and keeps what was measured before.
     """
 
     model: str
@@ -67,10 +69,16 @@ class Entry:
     family: str = ""
     stand_in: str = ""
     quick: bool = True
+    needs: tuple[str, ...] = ()
 
     @property
     def name(self) -> str:
         return f"{self.model} --force_simple" if self.simple else self.model
+
+    @property
+    def lacking(self) -> list[str]:
+        """The packages that are not installed here."""
+        return [each for each in self.needs if find_spec(each) is None]
 
 
 _CPU = "device_map=cpu"
@@ -95,7 +103,14 @@ ENTRIES = (
     Entry("llava_hf", "model", f"{_CPU},max_frames_num=16", simple=True, family="llava_onevision"),
     Entry("internvl_hf", "model", f"{_CPU},num_frames=16,max_patches=1", family="internvl"),
     Entry("gemma3", "model", f"{_EAGER},max_num_frames=16", family="gemma3"),
-    Entry("gemma4", "model", f"{_EAGER},max_num_frames=16", family="gemma4"),
+    Entry(
+        "gemma4",
+        "model",
+        f"{_EAGER},max_num_frames=16,max_soft_tokens=70",
+        family="gemma4",
+        quick=False,
+        needs=("torchcodec",),
+    ),
     Entry(
         "llava_onevision1_5", "processor", _QWEN, family="qwen2_5_vl", stand_in="llava_onevision1_5"
     ),
@@ -141,7 +156,8 @@ def measure(entries: Sequence[Entry], folder: Path) -> Iterator[dict[str, Any]]:
     for entry in entries:
         start = time.monotonic()
         row = _measure(entry, folder)
-        who = {"model": entry.model, "form": row.pop("form", ""), "depth": entry.depth}
+        depth = ", ".join((entry.depth, *(f"`{each}`" for each in entry.needs)))
+        who = {"model": entry.model, "form": row.pop("form", ""), "depth": depth}
         said = row.get("error") or ("exact" if row["exact"] else "not exact")
         print(f"{entry.name}: {said}, {time.monotonic() - start:.0f} s", file=sys.stderr)
         yield {**who, **row}
@@ -223,6 +239,7 @@ def table(data: Mapping[str, Any]) -> str:
         )
     lines += ["", *(f"{number}. {sentence}" for sentence, number in notes.items())]
     lines += ["", *(f"- {name}: {meaning}." for name, meaning in DEPTHS.items())]
+    lines += ["- A package behind the depth was installed besides."]
     lines += ["", "Not measured:", ""]
     lines += [f"- `{name}`: {reason}." for name, reason in data["not_measured"].items()]
     return "\n".join(lines)
@@ -259,6 +276,9 @@ def main(words: Sequence[str]) -> None:
     out = Path(words[1]) if words[:1] == ["--out"] else None
     names = words[2:] if out else words
     chosen = [each for each in ENTRIES if not names or each.name in names]
+    for each in [each for each in chosen if each.lacking]:
+        chosen.remove(each)
+        print(f"{each.name}: left out, {', '.join(each.lacking)} is missing", file=sys.stderr)
     with tempfile.TemporaryDirectory(prefix="measure-") as folder:
         rows = []
         for row in measure(chosen, Path(folder)):

@@ -21,13 +21,6 @@ PAGE = measure.PAGE.read_text(encoding="utf-8")
 OURS = {"sample_observer", "random_choice", "frequent_choice"}
 NAMES = {name: each for each in quirks.CLASSES for name in each.names}
 ROWS = {(row["model"], row["form"]): row for row in probed.measured()}
-NOT_EXACT = {
-    # transformers 5 reads videos with torchcodec, which is not installed.
-    ("internvl_hf", "chat"): {"whole video", "two clips", "hidden middle"},
-    ("gemma4", "simple"): {each.name for each in probes.PROBES if each.condition != "blind"}
-    - {"two clips"},
-}
-"""What the table shows not to arrive, by class and form; everything else does."""
 
 
 def test_the_page_has_the_table_of_the_data() -> None:
@@ -42,14 +35,14 @@ def test_the_page_has_the_table_of_the_data() -> None:
 @pytest.mark.parametrize("row", ROWS.values(), ids=lambda row: f"{row['model']}-{row['form']}")
 def test_what_arrives_is_what_the_classes_table_says(row: dict[str, Any]) -> None:
     bad = {each["condition"] for each in row["rows"] if each["problem"]}
-    assert bad == NOT_EXACT.get((row["model"], row["form"]), set())
+    assert not bad
     assert {each["condition"] for each in row["rows"]} | set(row["refused"]) == {
         each.name for each in probes.PROBES
     }
     assert ("two clips" in row["refused"]) is (row["form"] == "simple")
-    if row["model"] in NAMES:
-        form = quirks.form_of(row["model"], simple=row["form"] == "simple")
-        assert ("blind" in row["refused"]) is not form.blind
+    assert row["model"] in NAMES
+    form = quirks.form_of(row["model"], simple=row["form"] == "simple")
+    assert ("blind" in row["refused"]) is not form.blind
 
 
 def test_every_class_is_measured_or_said_not_to_be() -> None:

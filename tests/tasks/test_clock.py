@@ -72,7 +72,9 @@ def numbers(frames: Any) -> list[int]:
     return [number_of(Image.fromarray(np.uint8(frame))) for frame in frames]
 
 
-def read(given: Any, nframes: int | None, patch: int = 14) -> tuple[Any, Any, list[int]]:
+def read(
+    given: Any, nframes: int | None, patch: int = 14, **more: int
+) -> tuple[Any, Any, list[int]]:
     """Video, metadata and frames as qwen-vl-utils reads them of the harness's chat messages."""
     from lmms_eval.protocol import ChatMessages
     from qwen_vl_utils import process_vision_info
@@ -80,7 +82,7 @@ def read(given: Any, nframes: int | None, patch: int = 14) -> tuple[Any, Any, li
     workarounds.apply()
     content = [media.part_of_message(each) for each in given]
     messages = ChatMessages(messages=[{"role": "user", "content": content}])
-    wanted = {} if nframes is None else {"nframes": nframes}
+    wanted = more if nframes is None else {"nframes": nframes}
     _, [(video, metadata)], _ = process_vision_info(
         messages.to_hf_messages(video_kwargs=wanted),
         return_video_kwargs=True,
@@ -209,6 +211,11 @@ def exactly(given: list[Any]) -> list[int]:
     return read(given, 16)[2]
 
 
+def at_most(given: list[Any]) -> list[int]:
+    """As qwen3_5 with 100 frames a second and 16 at most."""
+    return read(given, None, fps=100, max_frames=16)[2]
+
+
 def one_a_second(given: list[Any]) -> list[int]:
     return numbers(method("llava_vid", "load_video")(None, given[0], 16, 1)[0])
 
@@ -230,8 +237,13 @@ READERS: Mapping[tuple[str, bool, str], tuple[Callable[[list[Any]], list[int]], 
     ("qwen2_vl", True, ""): (by_time, "second"),
     ("qwen3_vl", False, ""): (exactly, "source"),
     ("qwen3_vl", True, ""): (exactly, "source"),
+    ("qwen3_5", False, ""): (exactly, "source"),
+    ("qwen3_5", True, ""): (by_time, "second"),
+    ("qwen3_5", True, "max_num_frames=16,fps=100"): (at_most, "source"),
+    ("qwen3_5", True, "max_num_frames=16,fps=2"): (by_time, "second"),
     ("llava_onevision1_5", False, ""): (exactly, "source"),
     ("llava_onevision1_5", True, ""): (by_time, "second"),
+    ("gemma4", True, ""): (by_number, "source"),
     ("llava_onevision", True, ""): (by_number, "source"),
     ("llava_hf", True, ""): (by_number, "source"),
     ("llava_vid", True, ""): (one_a_second, "second"),

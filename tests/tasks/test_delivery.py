@@ -70,9 +70,11 @@ def test_images_and_frames_are_those_of_the_clip(numbered: Path, name: str) -> N
         ("openai", True, "images", "clip"),
         ("async_openai", False, "images", "clip"),
         ("vllm", False, "images", "clip"),
-        ("internvl_hf", False, "images", "clip"),
+        ("internvl_hf", False, "images", "images"),
         ("qwen3_vl", False, "frames", "clip"),
         ("qwen3_vl", True, "clip", "clip"),
+        ("qwen3_5", False, "frames", "clip"),
+        ("gemma4", True, "clip", "clip"),
         ("qwen2_5_vl", False, "clip", "clip"),
         ("llava_hf", False, "images", "images"),
         ("llava_hf", True, "clip", "clip"),
@@ -115,6 +117,15 @@ def test_a_user_has_the_last_word(monkeypatch: pytest.MonkeyPatch) -> None:
     assert quirks.form_for(settings_of("openai")).frames_as == "frames"
     with pytest.raises(UserError, match="clip, images, frames"):
         quirks.form_for({"frames_as": "pictures"})
+
+
+def test_a_class_whose_reader_is_missing_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(quirks, "find_spec", lambda name: None)
+    assert "pip install torchcodec`, or set" in quirks.refusal("gemma4")
+    assert not quirks.refusal("gemma4", video=False, blind=True)
+    assert not quirks.refusal("qwen3_vl")
+    monkeypatch.setenv(quirks.VARIABLE, "images")
+    assert not quirks.refusal("gemma4")
 
 
 def middles(n_frames: int, wanted: int) -> list[int]:
