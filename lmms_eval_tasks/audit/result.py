@@ -233,11 +233,16 @@ class AuditResult:
 
     @property
     def further(self) -> dict[str, Estimate]:
-        """Name -> the measures, the groups that are right and the letters' excess."""
+        """Name -> the measures, the groups that are right and the letters' excess.
+
+        Letters only if the options were rotated, or one is surely chosen too often or too seldom.
+        """
+        excess = {f"letter {name} excess": used.excess for name, used in self.letters.items()}
+        biased = any(each.low > 0 or each.high < 0 for each in excess.values())
         return {
             **self.measures,
             **{f"groups {name}": found for name, found in self.groups.items()},
-            **{f"letter {name} excess": used.excess for name, used in self.letters.items()},
+            **(excess if biased or "all rotations" in self.measures else {}),
         }
 
 
