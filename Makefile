@@ -12,7 +12,7 @@ BIN := $(VENV)/bin
 SHELL := /bin/bash
 .SHELLFLAGS := -eu -o pipefail -c
 .DELETE_ON_ERROR:
-.PHONY: demo test test-slow lint bench reliability mutants docs clean help
+.PHONY: demo test test-slow lint bench reliability mutants docs docs-check clean help
 
 help:
 	@echo "make demo         install, write the sample benchmark, run it, hold it against known answers"
@@ -23,6 +23,7 @@ help:
 	@echo "make reliability  faults, kills, crowds and random input: what was tried, what was lost"
 	@echo "make mutants      small faults put into the code: which of them no test notices (hours)"
 	@echo "make docs         build the documentation into site/"
+	@echo "make docs-check   run the commands of the documentation and compare what they print"
 	@echo "make clean        remove what the other targets wrote, the virtual environment included"
 
 $(BIN)/python:
@@ -104,6 +105,9 @@ $(VENV)/.docs: pyproject.toml | $(BIN)/python
 
 docs: $(VENV)/.docs
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict
+
+docs-check: $(VENV)/.dev
+	$(BIN)/python -m tests.docs.check
 
 clean:
 	rm -rf $(VENV) $(DEMO) .types build site *.egg-info .pytest_cache .mypy_cache .ruff_cache

@@ -21,7 +21,7 @@ from loguru import logger
 
 from video_reasoning.preprocessing.clips import clip_for
 from video_reasoning.preprocessing.conditions import Clock, Condition, condition_times
-from video_reasoning.preprocessing.files import make_once
+from video_reasoning.preprocessing.files import make_once, write_all
 from video_reasoning.preprocessing.frames import NumberedFrames, read_frames
 from video_reasoning.preprocessing.lossless import Bank
 from video_reasoning.preprocessing.pictures import black_frame
@@ -327,7 +327,7 @@ def placeholder() -> Path:
         raise problem
     # Never closed: the path is good for as long as the process.
     file = os.memfd_create(name)
-    os.write(file, _black())
+    write_all(file, _black())
     return Path(f"/proc/{os.getpid()}/fd/{file}")
 
 

@@ -272,6 +272,17 @@ def exclusive(path: Path, *, remove: bool = False) -> Iterator[None]:
         held.release(force=True)
 
 
+def write_all(descriptor: int, data: bytes) -> None:
+    """Write all of some bytes to an open file; one call of the system may take a part of them.
+
+    Raises:
+        OSError: The file cannot be written; a part may have been.
+    """
+    rest = memoryview(data)
+    while rest:
+        rest = rest[os.write(descriptor, rest) :]
+
+
 def content_id(path: Path) -> str:
     """Return a short name for the content of a file, whatever the file is called.
 

@@ -10,6 +10,8 @@ from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
+from video_reasoning.preprocessing.files import write_all
+
 
 @contextlib.contextmanager
 def journal(path: Path) -> Iterator[Callable[[Mapping[str, Any]], None]]:
@@ -25,11 +27,10 @@ def journal(path: Path) -> Iterator[Callable[[Mapping[str, Any]], None]]:
         def write(entry: Mapping[str, Any]) -> None:
             line = (json.dumps(entry) + "\n").encode()
             try:
-                number = 0 if file.write(line) == len(line) else errno.ENOSPC
+                write_all(file.fileno(), line)
             except OSError as error:
                 number = error.errno or errno.EIO
-            if number:
-                raise OSError(number, os.strerror(number), str(path))
+                raise OSError(number, os.strerror(number), str(path)) from None
 
         yield write
 

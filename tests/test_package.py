@@ -8,6 +8,7 @@ import json
 import os
 import subprocess
 import sys
+import tarfile
 import zipfile
 from pathlib import Path
 
@@ -17,6 +18,7 @@ import yaml
 from video_reasoning.tasks import registry
 
 ROOT = Path(__file__).resolve().parents[1]
+SOURCE_ONLY = ("CHANGELOG.md", "Makefile", "docs", "mkdocs.yml", "tests")
 FOLDERS = {
     "metrics": "video_reasoning.metrics",
     "preprocessing": "video_reasoning.preprocessing",
@@ -42,20 +44,26 @@ def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
     copy = tmp_path_factory.mktemp("source") / "project"
     copy.mkdir()
-    for name in ("pyproject.toml", "README.md", "LICENSE", *FOLDERS):
+    names = ("pyproject.toml", "MANIFEST.in", "README.md", "LICENSE", *FOLDERS, *SOURCE_ONLY)
+    for name in names:
         source = ROOT / name
         if source.is_dir():
             shutil.copytree(source, copy / name, ignore=shutil.ignore_patterns("__pycache__"))
         else:
             shutil.copy(source, copy / name)
     result = subprocess.run(
-        [sys.executable, "-c", "import setuptools.build_meta as b; print(b.build_wheel('dist'))"],
+        [
+            sys.executable,
+            "-c",
+            "import setuptools.build_meta as b; b.build_sdist('dist'); b.build_wheel('dist')",
+        ],
         cwd=copy,
         capture_output=True,
         text=True,
         check=False,
     )
     assert result.returncode == 0, result.stderr[-2000:]
+    assert "absent from" not in result.stderr, "setuptools takes folders of data for packages"
     (built,) = (copy / "dist").glob("*.whl")
     return built
 
@@ -65,6 +73,21 @@ def test_the_wheel_holds_every_file(wheel: Path) -> None:
         names = set(archive.namelist())
     missing = repository_files() - names
     assert not missing
+
+
+def test_the_source_distribution_can_be_tested(wheel: Path) -> None:
+    (archive,) = wheel.parent.glob("*.tar.gz")
+    with tarfile.open(archive) as file:
+        names = {name.partition("/")[2] for name in file.getnames()}
+    listed = subprocess.run(
+        ["git", "ls-files", *FOLDERS, *SOURCE_ONLY],
+        cwd=ROOT, capture_output=True, text=True, check=False,
+    ).stdout.split()  # fmt: skip
+    wanted = set(listed) or {"docs/index.md", "Makefile", "tests/test_package.py"}
+    assert not wanted - names
+    with zipfile.ZipFile(wheel) as built:
+        roots = {name.partition("/")[0] for name in built.namelist()}
+    assert {root for root in roots if not root.endswith(".dist-info")} == {"video_reasoning"}
 
 
 def test_a_bare_environment_finds_every_task(wheel: Path, tmp_path: Path) -> None:

@@ -89,9 +89,7 @@ def evaluate(
         if task.group and not results[-1].refused:
             groups.setdefault(task.group, []).append(results[-1])
     results = [
-        replace(
-            result, luck=[each.sentence for each in evidence([(plan, result)]) if any(each.asked)]
-        )
+        replace(result, luck=[each.sentence for each in evidence([(plan, result)])])
         if not result.refused
         else result
         for result in results

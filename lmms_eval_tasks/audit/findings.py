@@ -88,6 +88,7 @@ def evidence(audits: Sequence[tuple[Plan, AuditResult]]) -> list[Evidence]:
             kinds[name], right[name], asked[name], answerable(right[name], asked[name], chance)
         )
         for name in kinds
+        if any(asked[name])  # the handpicked frame is asked only if there are picks
     ]
 
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from video_reasoning.tasks.cli.options import Home
+from video_reasoning.tasks.cli.options import Home, Level, OpenPage, Port, names
 from video_reasoning.tasks.cli.pages import print_damaged, serve_page, user_name
 
 if TYPE_CHECKING:
@@ -20,11 +20,6 @@ File = Annotated[Path, typer.Argument(help="The file of answers.")]
 Who = Annotated[
     str | None, typer.Option(help="Who answers; default: your user name. One file takes many.")
 ]
-Port = Annotated[
-    int | None,
-    typer.Option(min=0, max=65535, help="Port of the page; default: 8765 or a free one."),
-]
-Open = Annotated[bool, typer.Option("--open", help="Open the page in a browser.")]
 Seed = Annotated[int, typer.Option(help="Another seed draws another sample and other orders.")]
 
 
@@ -65,7 +60,7 @@ def answer(
     ] = None,
     seed: Seed = 0,
     port: Port = None,
-    open_page: Open = False,
+    open_page: OpenPage = False,
     home: Home = None,
 ) -> None:
     """Answer questions on a local page, each person in an order of their own.
@@ -115,7 +110,8 @@ def rate(
         typer.Option(help="Rate the release's references of this task instead; can be repeated."),
     ] = None,
     task: Annotated[
-        list[str] | None, typer.Option(help="Only this task of the runs; can be repeated.")
+        list[str] | None,
+        typer.Option("--task", "--tasks", help="Only these tasks of the runs, joined by commas."),
     ] = None,
     annotator: Who = None,
     sample: Annotated[
@@ -123,7 +119,7 @@ def rate(
     ] = None,
     seed: Seed = 0,
     port: Port = None,
-    open_page: Open = False,
+    open_page: OpenPage = False,
 ) -> None:
     """Rate answers in free text on a local page, without knowing whose they are.
 
@@ -144,7 +140,7 @@ def rate(
     log = RatingLog(out.expanduser().absolute())
     print_damaged(log)
     rated = (
-        from_references(references) if references else from_runs(results or [], task or [], seed)
+        from_references(references) if references else from_runs(results or [], names(task), seed)
     )
     rated = rated if sample is None else draw(rated, sample, seed)
     form = rated[0].form
@@ -170,7 +166,7 @@ def rate(
 
 def ratings(
     file: Annotated[Path, typer.Argument(help="The file of ratings.")],
-    level: Annotated[float, typer.Option(help="Coverage of the intervals.")] = 0.95,
+    level: Level = 0.95,
 ) -> None:
     """Print mean ratings per model and task, and how alike people rate."""
     from video_reasoning.tasks.pages.annotate.agreement import rated
@@ -246,7 +242,7 @@ def log(
 
 def agreement(
     file: File,
-    level: Annotated[float, typer.Option(help="Coverage of the intervals.")] = 0.95,
+    level: Level = 0.95,
 ) -> None:
     """Print how alike people answer, corrected for chance."""
     from video_reasoning.tasks.pages.annotate.agreement import agreements

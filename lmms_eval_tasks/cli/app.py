@@ -4,17 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from importlib.metadata import version as installed_version
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
+from typer.core import TyperCommand
 
-from video_reasoning.tasks.cli import annotate, audit, submit
+from video_reasoning.tasks.cli import annotate, audit, handpick, submit
 from video_reasoning.tasks.cli.build_questions import build_questions
 from video_reasoning.tasks.cli.check_sample import check_sample
 from video_reasoning.tasks.cli.compare import compare
 from video_reasoning.tasks.cli.doctor import doctor
-from video_reasoning.tasks.cli.handpick import handpick
 from video_reasoning.tasks.cli.make_pairs import make_pairs
+from video_reasoning.tasks.cli.new_task import new_task
 from video_reasoning.tasks.cli.prepare import prepare
 from video_reasoning.tasks.cli.principles import principles
 from video_reasoning.tasks.cli.report import report
@@ -40,6 +41,21 @@ DATA, EVALUATION, RESULTS, PEOPLE = (
     "Results",
     "People's judgments",
 )
+
+
+class _Command(TyperCommand):
+    """A command whose help is plain text: in 80 columns, tables cut the names of options."""
+
+    def __init__(self, *arguments: Any, **settings: Any) -> None:
+        super().__init__(*arguments, **{**settings, "rich_markup_mode": None})
+
+
+def _in_plain_text(program: typer.Typer) -> None:
+    for command in program.registered_commands:
+        command.cls = _Command
+    for group in program.registered_groups:
+        if group.typer_instance:
+            _in_plain_text(group.typer_instance)
 
 
 def _version(asked: bool) -> None:
@@ -78,6 +94,7 @@ _add(
     build_questions,
     "video-reasoning build-questions --annotations mine.jsonl --out release",
 )
+_add(DATA, new_task, "video-reasoning new-task moves --questions moves.csv --videos videos")
 _add(
     DATA,
     make_pairs,
@@ -99,7 +116,7 @@ _add(
 audit.register(app, EVALUATION)
 _add(RESULTS, report, "video-reasoning report results --out report.html")
 _add(RESULTS, view, "video-reasoning view results")
-_add(RESULTS, compare, "video-reasoning compare results --models qwen2_5_vl,internvl3")
+_add(RESULTS, compare, "video-reasoning compare results --model qwen2_5_vl,internvl3")
 _add(RESULTS, principles, "video-reasoning principles results")
 _add(
     RESULTS,
@@ -109,11 +126,6 @@ _add(
 )
 submit.register(app, RESULTS)
 _add(RESULTS, check_sample, "video-reasoning check-sample demo/results")
-_add(
-    PEOPLE,
-    handpick,
-    "video-reasoning handpick --benchmark tvbench --out picks.jsonl --annotator ana "
-    "--sample 200 --seed 0\n\n"
-    "Then: video-reasoning handpick --benchmark tvbench --out picks.jsonl --install",
-)
+handpick.register(app, PEOPLE)
 annotate.register(app, PEOPLE)
+_in_plain_text(app)

@@ -7,6 +7,8 @@ from typing import Annotated
 
 import typer
 
+from video_reasoning.tasks.cli.options import Level
+
 
 def register(app: typer.Typer, panel: str) -> None:
     """Add the command to the application."""
@@ -22,7 +24,10 @@ def register(app: typer.Typer, panel: str) -> None:
 def audit(
     context: typer.Context,
     tasks: Annotated[
-        str, typer.Option(help="Tasks, groups or tags of the harness, joined by commas.")
+        str,
+        typer.Option(
+            "--tasks", "--task", help="Tasks, groups or tags of the harness, joined by commas."
+        ),
     ] = "",
     model: Annotated[str, typer.Option(help="The harness's name of the model.")] = "",
     model_args: Annotated[
@@ -67,7 +72,7 @@ def audit(
         ),
     ] = "",
     seed: Annotated[int, typer.Option(help="Seed of the frames and orders drawn.")] = 0,
-    level: Annotated[float, typer.Option(help="Coverage of the intervals.")] = 0.95,
+    level: Level = 0.95,
     export_filtered: Annotated[
         Path | None,
         typer.Option(help="Write the ids of the questions that survive all conditions here."),

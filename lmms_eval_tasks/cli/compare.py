@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from video_reasoning.tasks.cli.options import Results
+from video_reasoning.tasks.cli.options import ReadFrom, Results, names
 from video_reasoning.tasks.cli.progress import write
 
 FORMATS = ("text", "md", "json")
@@ -15,13 +15,17 @@ FORMATS = ("text", "md", "json")
 
 def compare(
     results: Results,
-    models: Annotated[
-        str,
-        typer.Option(help="Models of these runs, joined by commas; default: all that there are."),
-    ] = "",
+    model: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--model", "--models", help="Models of these runs, joined by commas; default: all."
+        ),
+    ] = None,
     task: Annotated[
         list[str] | None,
-        typer.Option(help="A task, or A:B for two; can be repeated; default: all."),
+        typer.Option(
+            "--task", "--tasks", help="Tasks, joined by commas, or A:B for two; default: all."
+        ),
     ] = None,
     shared_only: Annotated[
         bool, typer.Option("--shared-only", help="Go on over shared items if items differ.")
@@ -29,6 +33,7 @@ def compare(
     flips: Annotated[int, typer.Option(min=0, help="Flipped items listed for each task.")] = 10,
     format_: Annotated[str, typer.Option("--format", help="text, md or json.")] = "text",
     out: Annotated[Path | None, typer.Option(help="A file to write instead of printing.")] = None,
+    home: ReadFrom = None,
 ) -> None:
     """Say for each task whether runs differ, by how much, and on which items.
 
@@ -43,8 +48,8 @@ def compare(
         raise CompareError(f"There is no format {format_!r}; name one of {', '.join(FORMATS)}.")
     found = compare(
         *(path.expanduser() for path in results),
-        models=[name for name in models.split(",") if name],
-        tasks=task or (),
+        models=names(model),
+        tasks=names(task),
         shared_only=shared_only,
     )
     if format_ == "json":

@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import shutil
-import subprocess
 import sys
 from collections.abc import Iterator
-from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
-from video_reasoning.tasks import store
+from video_reasoning.tasks import environment, store
 from video_reasoning.tasks.cli.options import Home
 from video_reasoning.tasks.cli.progress import print_manifest
 from video_reasoning.tasks.errors import StoreError, UserError
+from video_reasoning.tasks.models.software import gpus, version_of
 from video_reasoning.tasks.store.picks import read_installed
 
 PACKAGES = (
@@ -61,9 +60,13 @@ def doctor(home: Home = None) -> None:
     for name, purpose in OPTIONAL.items():
         packages.add_row(name, _version(name) or f"not installed; only for {purpose}")
     console.print(packages)
-    console.print(f"GPU: {_gpus()}", highlight=False)
+    console.print(f"GPU: {gpus()}", highlight=False)
     folder = home or store.home()
     console.print(f"Store: {folder} ({_room(folder)})", highlight=False)
+    for name, value in environment.is_set().items():
+        console.print(f"{name}={value}", markup=False, highlight=False)
+    for sentence in environment.unknown():
+        console.print(sentence, markup=False, highlight=False)
     faults = 0
     for benchmark in store.SPLITS:
         for fault in _show_data(benchmark, home):
@@ -105,21 +108,6 @@ def _show_data(benchmark: str, home: Path | None) -> Iterator[str]:
             yield f"the {name} questions are gone; run `prepare` again."
 
 
-def _gpus() -> str:
-    """Name the GPUs; asked of the driver, because torch takes seconds to load."""
-    try:
-        found = subprocess.run(
-            ["nvidia-smi", "--query-gpu=name,memory.total", "--format=csv,noheader"],
-            capture_output=True,
-            text=True,
-            timeout=30,
-            check=True,
-        )
-    except (OSError, subprocess.SubprocessError):
-        return "none that nvidia-smi knows of; a model runs on the CPU, or on a server"
-    return "; ".join(found.stdout.strip().splitlines()) or "none"
-
-
 def _room(folder: Path) -> str:
     """Say whether the store's folder exists, and how much fits in."""
     there = next(path for path in (folder, *folder.absolute().parents) if path.is_dir())
@@ -128,9 +116,4 @@ def _room(folder: Path) -> str:
 
 
 def _version(name: str) -> str | None:
-    for distribution in (name, _ALTERNATIVES.get(name)):
-        try:
-            return version(distribution) if distribution else None
-        except PackageNotFoundError:
-            continue
-    return None
+    return version_of(name) or version_of(_ALTERNATIVES.get(name, name))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -9,18 +10,80 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from video_reasoning.tasks import store
-from video_reasoning.tasks.cli.options import Home
+from video_reasoning.tasks.cli.options import Home, OpenPage, Port
 from video_reasoning.tasks.cli.pages import print_damaged, serve_page, user_name
 from video_reasoning.tasks.cli.progress import print_some
+from video_reasoning.tasks.errors import UserError
 
 if TYPE_CHECKING:
     from video_reasoning.tasks.handpick.items import Item
     from video_reasoning.tasks.handpick.record import Decision, PickLog
 
 
+Benchmark = Annotated[str, typer.Argument(help="blackswan, tvbench or causalvqa.")]
+File = Annotated[Path, typer.Argument(help="The picks file (JSON Lines).")]
+Out = Annotated[Path, typer.Option(help="The picks file (JSON Lines), appended to.")]
+Old = Annotated[Path | None, typer.Option(hidden=True)]
+
+
+def register(app: typer.Typer, panel: str) -> None:
+    """Add `handpick` with its subcommands to a panel of `--help`."""
+    group = typer.Typer(no_args_is_help=True, invoke_without_command=True)
+    group.callback()(handpick)
+    example = "Example: video-reasoning handpick"
+    group.command(
+        epilog=f"{example} serve tvbench --out picks.jsonl --annotator ana --sample 200 --seed 0"
+    )(serve)
+    group.command(epilog=f"{example} agreement tvbench picks.jsonl")(agreement)
+    group.command(epilog=f"{example} install tvbench picks.jsonl")(install)
+    group.command(epilog=f"{example} export tvbench picks.jsonl --out picks.csv")(export)
+    group.command(name="import", epilog=f"{example} import tvbench picks.csv --out picks.jsonl")(
+        import_
+    )
+    app.add_typer(group, name="handpick", rich_help_panel=panel)
+
+
 def handpick(
-    benchmark: Annotated[str, typer.Option(help="blackswan, tvbench or causalvqa.")],
-    out: Annotated[Path, typer.Option(help="The picks file (JSON Lines), appended to.")],
+    context: typer.Context,
+    benchmark: Annotated[str | None, typer.Option(hidden=True)] = None,
+    out: Old = None,
+    annotator: Annotated[str | None, typer.Option(hidden=True)] = None,
+    split: Annotated[str | None, typer.Option(hidden=True)] = None,
+    sample: Annotated[int | None, typer.Option(hidden=True)] = None,
+    seed: Annotated[int, typer.Option(hidden=True)] = 0,
+    port: Annotated[int | None, typer.Option(hidden=True)] = None,
+    open_page: Annotated[bool, typer.Option("--open", hidden=True)] = False,
+    import_csv: Annotated[Path | None, typer.Option("--import", hidden=True)] = None,
+    export_csv: Annotated[Path | None, typer.Option("--export", hidden=True)] = None,
+    print_agreement: Annotated[bool, typer.Option("--agreement", hidden=True)] = False,
+    put_into_store: Annotated[bool, typer.Option("--install", hidden=True)] = False,
+    home: Old = None,
+) -> None:
+    """Pick the frame that tells most about each question's answer, on a local page."""
+    if context.invoked_subcommand:
+        return
+    if benchmark is None or out is None:
+        raise UserError("Name a subcommand; `video-reasoning handpick --help` lists them.")
+    print(
+        "video-reasoning: options of handpick have become subcommands, such as `handpick serve "
+        f"{benchmark} --out {out}`; the options will go in the next version.",
+        file=sys.stderr,
+    )
+    if import_csv is not None:
+        import_(benchmark, import_csv, out, annotator, home)
+    if export_csv is not None:
+        export(benchmark, out, export_csv, home)
+    if print_agreement:
+        agreement(benchmark, out, home)
+    if put_into_store:
+        install(benchmark, out, annotator, home)
+    if not (import_csv or export_csv or print_agreement or put_into_store):
+        serve(benchmark, out, annotator, split, sample, seed, port, open_page, home)
+
+
+def serve(
+    benchmark: Benchmark,
+    out: Out,
     annotator: Annotated[
         str | None, typer.Option(help="Who picks; default: your user name. One file takes many.")
     ] = None,
@@ -31,59 +94,100 @@ def handpick(
         int | None, typer.Option(min=1, help="Pick for a random sample of this size.")
     ] = None,
     seed: Annotated[int, typer.Option(help="Another seed draws another sample.")] = 0,
-    port: Annotated[
-        int | None,
-        typer.Option(min=0, max=65535, help="Port of the page; default: 8765 or a free one."),
-    ] = None,
-    open_page: Annotated[bool, typer.Option("--open", help="Open the page in a browser.")] = False,
-    import_csv: Annotated[
-        Path | None, typer.Option("--import", help="Add the decisions of a CSV file.")
-    ] = None,
-    export_csv: Annotated[
-        Path | None, typer.Option("--export", help="Write the decisions as a CSV file.")
-    ] = None,
-    agreement: Annotated[
-        bool, typer.Option("--agreement", help="Print how alike the annotators pick.")
-    ] = False,
-    install: Annotated[
-        bool,
-        typer.Option(
-            "--install",
-            help="Put one pick per item into the store, for the tasks; with --annotator, theirs.",
-        ),
-    ] = False,
+    port: Port = None,
+    open_page: OpenPage = False,
     home: Home = None,
 ) -> None:
     """Pick the frame that tells most about each question's answer, on a local page.
 
-    Every pick is saved at once, and the same command goes on where you stopped. With --import,
-    --export, --agreement or --install it does that instead, in this order, and shows no page.
+    Every pick is saved at once, and the same command goes on where you stopped.
     """
-    from video_reasoning.tasks.handpick.exchange import export_csv as write_csv
     from video_reasoning.tasks.handpick.items import load_items
     from video_reasoning.tasks.handpick.items import sample as draw
-    from video_reasoning.tasks.handpick.record import PickLog
     from video_reasoning.tasks.pages.journal import clean_annotator
 
-    home = home and home.expanduser().absolute()
-    store.benchmark_folder(benchmark, home)
+    home = _checked(benchmark, home)
     if annotator is not None:
         annotator = clean_annotator(annotator)
-    log = PickLog(out.expanduser().absolute(), benchmark)
+    log = _log(out, benchmark)
+    items = load_items(benchmark, split, home)
+    items = items if sample is None else draw(items, sample, seed)
+    _serve(items, log, benchmark, annotator or user_name(), port, open_page, home)
+
+
+def agreement(benchmark: Benchmark, file: File, home: Home = None) -> None:
+    """Print how alike the annotators pick, and the items on which they differ."""
+    _checked(benchmark, home)
+    _print_agreement(_log(file, benchmark))
+
+
+def install(
+    benchmark: Benchmark,
+    file: File,
+    annotator: Annotated[
+        str | None, typer.Option(help="Only this person's picks; default: one of all.")
+    ] = None,
+    home: Home = None,
+) -> None:
+    """Put one pick per item into the store, where the tasks read it."""
+    from video_reasoning.tasks.pages.journal import clean_annotator
+
+    home = _checked(benchmark, home)
+    if annotator is not None:
+        annotator = clean_annotator(annotator)
+    _install(_log(file, benchmark), benchmark, annotator, home)
+
+
+def export(
+    benchmark: Benchmark,
+    file: File,
+    out: Annotated[Path, typer.Option(help="The CSV file to write.")],
+    home: Home = None,
+) -> None:
+    """Write the decisions as a CSV file."""
+    from video_reasoning.tasks.handpick.exchange import export_csv
+
+    _checked(benchmark, home)
+    table = out.expanduser().absolute()
+    written = export_csv(_log(file, benchmark).decisions.values(), table)
+    print(f"{written:,} decisions written to {table}.")
+
+
+def import_(
+    benchmark: Benchmark,
+    table: Annotated[Path, typer.Argument(help="A CSV file with the columns id and frame.")],
+    out: Out,
+    annotator: Annotated[
+        str | None, typer.Option(help="Who picked, if the table has no column for it.")
+    ] = None,
+    home: Home = None,
+) -> None:
+    """Add the decisions of a CSV file to a picks file."""
+    from video_reasoning.tasks.pages.journal import clean_annotator
+
+    home = _checked(benchmark, home)
+    if annotator is not None:
+        annotator = clean_annotator(annotator)
+    _import(table.expanduser(), _log(out, benchmark), benchmark, annotator, home)
+
+
+def _checked(benchmark: str, home: Path | None) -> Path | None:
+    """Return the store's folder if one is named, for a benchmark that there is.
+
+    Raises:
+        StoreError: There is no such benchmark.
+    """
+    home = home and home.expanduser().absolute()
+    store.benchmark_folder(benchmark, home)
+    return home
+
+
+def _log(file: Path, benchmark: str) -> PickLog:
+    from video_reasoning.tasks.handpick.record import PickLog
+
+    log = PickLog(file.expanduser().absolute(), benchmark)
     print_damaged(log)
-    if import_csv is not None:
-        _import(import_csv.expanduser(), log, benchmark, annotator, home)
-    if export_csv is not None:
-        table = export_csv.expanduser().absolute()
-        print(f"{write_csv(log.decisions.values(), table):,} decisions written to {table}.")
-    if agreement:
-        _print_agreement(log)
-    if install:
-        _install(log, benchmark, annotator, home)
-    if not (import_csv or export_csv or agreement or install):
-        items = load_items(benchmark, split, home)
-        items = items if sample is None else draw(items, sample, seed)
-        _serve(items, log, benchmark, annotator or user_name(), port, open_page, home)
+    return log
 
 
 def _serve(

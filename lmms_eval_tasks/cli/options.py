@@ -2,12 +2,35 @@
 
 from __future__ import annotations
 
+import os
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from video_reasoning.tasks import store
+
+
+def _read_from(context: typer.Context, home: Path | None) -> None:
+    """Let everything that a command does read the store in a folder, until it ends."""
+    before = os.environ.get(store.HOME_VARIABLE)
+    if home is not None and not context.resilient_parsing:
+        os.environ[store.HOME_VARIABLE] = str(home.expanduser().absolute())
+        context.call_on_close(lambda: _set_home(before))
+
+
+def _set_home(folder: str | None) -> None:
+    if folder is None:
+        os.environ.pop(store.HOME_VARIABLE, None)
+    else:
+        os.environ[store.HOME_VARIABLE] = folder
+
+
+def names(values: Iterable[str] | None) -> list[str]:
+    """Return the names of an option that is repeated, or whose names are joined by commas."""
+    return [name for value in values or () for name in value.split(",") if name]
+
 
 EngineName = Annotated[
     str,
@@ -27,9 +50,25 @@ Home = Annotated[
     Path | None,
     typer.Option(help=f"The store's folder; default: ${store.HOME_VARIABLE}, else a cache folder."),
 ]
+ReadFrom = Annotated[
+    Path | None,
+    typer.Option(
+        "--home",
+        help=f"The store's folder; default: ${store.HOME_VARIABLE}, else a cache folder.",
+        callback=_read_from,
+        expose_value=False,
+    ),
+]
+"""``--home`` of the commands that read runs: their functions do not get it."""
+Level = Annotated[float, typer.Option(help="Coverage of the intervals, e.g. 0.95.")]
 Workers = Annotated[
     int | None, typer.Option(min=1, help="Processes to work with; default: one per core.")
 ]
 Results = Annotated[
     list[Path], typer.Argument(help="Output folders of the harness, results files or sample logs.")
 ]
+Port = Annotated[
+    int | None,
+    typer.Option(min=0, max=65535, help="Port of the page; default: 8765 or a free one."),
+]
+OpenPage = Annotated[bool, typer.Option("--open", help="Open the page in a browser.")]

@@ -6,7 +6,6 @@ import getpass
 import sys
 from collections.abc import Callable
 from contextlib import suppress
-from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -33,20 +32,6 @@ def print_damaged(log: Journal[Any]) -> None:
         )
 
 
-def require_page() -> None:
-    """Make sure that a page can be served.
-
-    Raises:
-        PageError: FastAPI or uvicorn is not installed.
-    """
-    from video_reasoning.tasks.pages.journal import PageError
-
-    if not (find_spec("fastapi") and find_spec("uvicorn")):
-        raise PageError(
-            "The page needs FastAPI and uvicorn: pip install 'lmms-eval-video-reasoning[handpick]'."
-        )
-
-
 def serve_page(make: Callable[[], Any], port: int | None, open_page: bool) -> None:
     """Serve a page until Ctrl-C.
 
@@ -58,7 +43,6 @@ def serve_page(make: Callable[[], Any], port: int | None, open_page: bool) -> No
     Raises:
         PageError: The page cannot be served.
     """
-    require_page()
     from video_reasoning.tasks.pages.server import ADDRESS, open_socket, serve
 
     bound = open_socket(port)

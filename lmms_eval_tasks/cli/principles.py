@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from video_reasoning.tasks.cli.options import Results
+from video_reasoning.tasks.cli.options import Level, ReadFrom, Results
 from video_reasoning.tasks.errors import UserError
 
 FORMATS = ("text", "json")
@@ -18,8 +18,9 @@ def principles(
     task: Annotated[
         str, typer.Option(help="The task that was run, if it is a YAML of your own.")
     ] = "tvbench_tomato_principles",
-    level: Annotated[float, typer.Option(help="Coverage of the intervals.")] = 0.95,
+    level: Level = 0.95,
     format_: Annotated[str, typer.Option("--format", help="text or json.")] = "text",
+    home: ReadFrom = None,
     as_json: Annotated[bool, typer.Option("--json", hidden=True)] = False,
 ) -> None:
     """Print TVBench's three principles with their intervals, beside the paper's.

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from video_reasoning.tasks.cli.options import Results
+from video_reasoning.tasks.cli.options import ReadFrom, Results
 from video_reasoning.tasks.cli.progress import write
 
 FORMATS = ("html", "md", "json", "csv")
@@ -30,6 +30,7 @@ def report(
     clips: Annotated[
         float, typer.Option(min=0, help="Most megabytes of clips to play in the page (html).")
     ] = 16,
+    home: ReadFrom = None,
 ) -> None:
     """Report what was measured, how certain it is, how it compares, and what went wrong.
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from video_reasoning.tasks.cli.options import Results
+from video_reasoning.tasks.cli.options import ReadFrom, Results, names
 
 if TYPE_CHECKING:
     from video_reasoning.tasks.results.generation import TaskScores
@@ -21,6 +21,7 @@ def score(
     again: Annotated[
         bool, typer.Option("--again", help="Compute again what was computed before.")
     ] = False,
+    home: ReadFrom = None,
 ) -> None:
     """Compute the metrics of generation tasks from the logs of finished runs.
 
@@ -37,7 +38,7 @@ def score(
 
     console = Console()
     with shown_progress() as progress:
-        found = score_runs(results, metric or [], again=again, progress=progress)
+        found = score_runs(results, names(metric), again=again, progress=progress)
     console.print(_table(found))
     for scores in found:
         console.print(signature(scores.log), markup=False, highlight=False, soft_wrap=True)

@@ -11,7 +11,7 @@ from typing import Annotated, Any, get_args, get_type_hints
 import typer
 
 from video_reasoning.tasks.benchmarks import BENCHMARKS, resolve
-from video_reasoning.tasks.cli.options import Results
+from video_reasoning.tasks.cli.options import ReadFrom, Results, names
 from video_reasoning.tasks.cli.progress import print_some
 from video_reasoning.tasks.leaderboards.predictions import Format, Predictions, collect
 
@@ -47,7 +47,11 @@ def _command(benchmark: str, splits: Sequence[str], format_: type[Format]) -> Ca
         ] = "",
         task: Annotated[
             list[str] | None,
-            typer.Option(help="A task to read in place of the plain ones; can be repeated."),
+            typer.Option(
+                "--task",
+                "--tasks",
+                help="Tasks to read in place of the plain ones, joined by commas.",
+            ),
         ] = None,
         allow_incomplete: Annotated[
             bool,
@@ -55,10 +59,11 @@ def _command(benchmark: str, splits: Sequence[str], format_: type[Format]) -> Ca
                 "--allow-incomplete", help="Write the file even if questions are lacking."
             ),
         ] = False,
+        home: ReadFrom = None,
         **options: Any,
     ) -> None:
         chosen = format_(**options)
-        predictions = collect(benchmark, results, split=split, model=model, tasks=task or ())
+        predictions = collect(benchmark, results, split=split, model=model, tasks=names(task))
         if not allow_incomplete:
             predictions.require_complete()
         files = chosen.write(predictions, out.expanduser())

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import contextlib
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from video_reasoning.tasks.cli.options import Results
+from video_reasoning.tasks.cli.options import OpenPage, Port, ReadFrom, Results
+from video_reasoning.tasks.cli.pages import serve_page
 from video_reasoning.tasks.cli.progress import shown_progress
 
 
@@ -21,11 +21,9 @@ def view(
     clips: Annotated[
         float, typer.Option(min=0, help="Most megabytes of clips in a bundle.")
     ] = 2000,
-    port: Annotated[
-        int | None,
-        typer.Option(min=0, max=65535, help="Port of the page; default: 8765 or a free one."),
-    ] = None,
-    open_page: Annotated[bool, typer.Option("--open", help="Open the page in a browser.")] = False,
+    port: Port = None,
+    open_page: OpenPage = False,
+    home: ReadFrom = None,
 ) -> None:
     """Look at every item: filter by task, model, outcome, condition and rule; search; play clips.
 
@@ -58,20 +56,11 @@ def _write(results: list[Path], target: Path, megabytes: float) -> None:
 
 
 def _serve(results: list[Path], port: int | None, open_page: bool) -> None:
-    from video_reasoning.tasks.pages.server import ADDRESS, open_socket, serve
     from video_reasoning.tasks.report.viewer.server import Viewing, create_app
 
     viewing = Viewing(results)
     state = viewing.collection.state()
-    bound = open_socket(port)
-    address = f"http://{ADDRESS}:{bound.getsockname()[1]}/"
     waits = f"{state.problem} The page shows items as soon as there are some."
     known = f"{len(state.entries):,} items of {', '.join(map(str, results))}"
     print(waits if state.problem else known)
-    print(f"Open {address} in a browser; Ctrl-C here ends it.", flush=True)
-    if open_page:
-        import webbrowser
-
-        webbrowser.open(address)
-    with contextlib.suppress(KeyboardInterrupt):
-        serve(create_app(viewing), bound)
+    serve_page(lambda: create_app(viewing), port, open_page)

@@ -332,7 +332,7 @@ $("install-replace").addEventListener("change", (event) => {
 
 start({
   title: "Handpick",
-  command: "video-reasoning handpick",
+  command: "video-reasoning handpick serve",
   noItems: "There are no items to pick for.",
   brokenWord: "without video",
   reasons: [

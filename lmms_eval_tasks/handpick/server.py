@@ -69,14 +69,9 @@ class Workplace(pages.Workplace[Item, Decision]):
         annotator: str,
         home: Path | None = None,
     ) -> None:
-        super().__init__(items, log, annotator)
+        super().__init__(items, log, benchmark, annotator)
         self.benchmark = benchmark
         self.home = home
-
-    @property
-    def title(self) -> str:
-        """The benchmark's name."""
-        return self.benchmark
 
     def key(self, item: Item, annotator: str) -> tuple[str, str]:
         """Return the key of an annotator's decisions on an item."""

@@ -22,6 +22,7 @@ from loguru import logger
 
 from video_reasoning.preprocessing.journal import journal, read_journal
 from video_reasoning.tasks.errors import UserError
+from video_reasoning.tasks.llm.served import Client
 
 KEY_VARIABLE = "VIDEO_REASONING_CHAT_API_KEY"
 """Environment variable with the key of the servers, if they need one."""
@@ -67,37 +68,27 @@ class ServedModel:
 
     name: str
     at_a_time: int = AT_A_TIME
-    _client: Any = None
-    _lock: threading.Lock = field(default_factory=threading.Lock)
+    _client: Client = field(init=False, repr=False)
+
+    def __post_init__(self) -> None:
+        """Take the name apart; nothing is connected yet."""
+        model, _, url = self.name.partition("@")
+        key = os.environ.get(KEY_VARIABLE, "").strip()
+        self._client = Client(url, model, key, TIMEOUT_SECONDS, RETRIES, MOST_TOKENS)
 
     def reply(self, prompt: str) -> str:
         """Ask the server; see :class:`Model`."""
         import openai
 
-        model, _, url = self.name.partition("@")
-        with self._lock:
-            if self._client is None:
-                # A local server needs no key, but the client insists on a text.
-                key = os.environ.get(KEY_VARIABLE, "").strip() or "none"
-                self._client = openai.OpenAI(
-                    base_url=url, api_key=key, timeout=TIMEOUT_SECONDS, max_retries=RETRIES
-                )
         try:
-            completion = self._client.chat.completions.create(
-                model=model,
-                messages=[{"role": "user", "content": prompt}],
-                temperature=0,
-                max_tokens=MOST_TOKENS,
-                seed=0,
-            )
+            return self._client.reply(prompt, seed=0)
         except (openai.BadRequestError, openai.UnprocessableEntityError) as error:
             raise RefusedError(f"{error.status_code}: {error.message}") from error
         except openai.OpenAIError as error:
             raise ChatError(
-                f"{model} at {url} does not answer ({error}); check the address, the model's name "
-                f"and {KEY_VARIABLE}."
+                f"{self._client.model} at {self._client.url} does not answer ({error}); check the "
+                f"address, the model's name and {KEY_VARIABLE}."
             ) from error
-        return (completion.choices[0].message.content or "") if completion.choices else ""
 
 
 @dataclass

@@ -26,11 +26,11 @@ from collections.abc import Mapping
 from concurrent.futures import Future
 from dataclasses import dataclass, field
 from functools import lru_cache
-from typing import Any
 
 from loguru import logger
 
 from video_reasoning.metrics.answers import Answer
+from video_reasoning.tasks.llm.served import Client
 
 URL_VARIABLE = "VIDEO_REASONING_EXTRACTOR_URL"
 MODEL_VARIABLE = "VIDEO_REASONING_EXTRACTOR_MODEL"
@@ -111,7 +111,9 @@ class Extractor:
         self._replies: dict[str, Future[str]] = {}
         self._in_a_row = 0
         self._lock = threading.Lock()
-        self._client: Any = None
+        self._client = Client(
+            server.url, server.model, server.api_key, TIMEOUT_SECONDS, RETRIES, MOST_TOKENS
+        )
 
     def ask(self, response: str, options: Mapping[str, str]) -> Answer:
         """Read a response with the server's help; see :func:`extract`."""
@@ -138,7 +140,7 @@ class Extractor:
                 waiting = self._replies[prompt] = Future()
         if mine:
             try:
-                waiting.set_result(self._send(prompt))
+                waiting.set_result(self._client.reply(prompt))
                 with self._lock:
                     self._in_a_row = 0
             except BaseException as error:
@@ -147,27 +149,6 @@ class Extractor:
                     raise
                 self._count(error)
         return waiting.result()
-
-    def _send(self, prompt: str) -> str:
-        with self._lock:
-            if self._client is None:
-                from openai import OpenAI
-
-                # A local server needs no key, but the client insists on a text.
-                self._client = OpenAI(
-                    base_url=self.server.url,
-                    api_key=self.server.api_key or "none",
-                    timeout=TIMEOUT_SECONDS,
-                    max_retries=RETRIES,
-                )
-        completion = self._client.chat.completions.create(
-            model=self.server.model,
-            messages=[{"role": "user", "content": prompt}],
-            temperature=0,
-            max_tokens=MOST_TOKENS,
-        )
-        choices = completion.choices
-        return (choices[0].message.content or "") if choices else ""
 
     def _count(self, error: Exception) -> None:
         reason = _reason(error)

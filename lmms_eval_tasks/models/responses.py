@@ -17,11 +17,11 @@ import re
 import shutil
 import uuid
 from collections.abc import Iterable, Iterator, Mapping
-from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
-from video_reasoning.tasks.models import quirks
+from video_reasoning.preprocessing.files import write_all
+from video_reasoning.tasks.models import quirks, software
 
 FRESH_VARIABLE = "VIDEO_REASONING_FRESH"
 """Environment variable; anything but the empty text forgets what is kept (``--fresh``)."""
@@ -106,8 +106,8 @@ def name_of(run: argparse.Namespace) -> str:
     facts = {
         **{name: given.get(name) for name in OF_COMMAND},
         "model_args": _model_arguments(given.get("model_args") or ""),
-        "versions": [_version(name) for name in _PACKAGES],
-        quirks.VARIABLE: os.environ.get(quirks.VARIABLE),
+        "versions": [software.version_of(name) for name in _PACKAGES],
+        **{name: os.environ.get(name) for name in (quirks.VARIABLE, quirks.CLOCK_VARIABLE)},
     }
     return digest(facts)[:12]
 
@@ -132,13 +132,6 @@ def _files(path: Path) -> list[Any]:
         states = [(file.name, file.stat()) for file in files]
         return [(name, state.st_size, state.st_mtime_ns) for name, state in states]
     return []
-
-
-def _version(package: str) -> str:
-    try:
-        return version(package)
-    except PackageNotFoundError:
-        return ""
 
 
 def digest(value: Any) -> str:
@@ -207,7 +200,7 @@ class Journal:
             self._own = os.open(self.folder / self._name, flags, 0o644)
             self._files.append(self._own)
         start = os.fstat(self._own).st_size
-        _write(self._own, b"".join(line for _, line in lines))
+        write_all(self._own, b"".join(line for _, line in lines))
         os.fsync(self._own)
         for key, line in lines:
             self._places[bytes.fromhex(key)] = self._own, start, len(line)
@@ -243,9 +236,3 @@ def _keys(lines: Iterable[bytes]) -> Iterator[tuple[int, bytes, bytes]]:
         if key:
             yield start, line, key
         start += len(line)
-
-
-def _write(file: int, data: bytes) -> None:
-    rest = memoryview(data)
-    while rest:
-        rest = rest[os.write(file, rest) :]

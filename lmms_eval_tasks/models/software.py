@@ -9,7 +9,7 @@ from collections import Counter
 from functools import cache
 from importlib.metadata import PackageNotFoundError, version
 
-__all__ = ["PACKAGES", "gpus", "installed", "software"]
+__all__ = ["PACKAGES", "gpus", "installed", "software", "version_of"]
 
 PACKAGES = ("lmms-eval", "lmms-eval-video-reasoning", "torch", "transformers")
 """Distributions whose versions can change a number."""
@@ -17,15 +17,17 @@ PACKAGES = ("lmms-eval", "lmms-eval-video-reasoning", "torch", "transformers")
 _SECONDS = 20  # that a driver may take to name its devices
 
 
+def version_of(distribution: str) -> str | None:
+    """Return the version of a distribution that is installed here, or None."""
+    try:
+        return version(distribution)
+    except PackageNotFoundError:
+        return None
+
+
 def installed() -> dict[str, str]:
     """Return distribution -> its version here, or "not installed"."""
-    found = {}
-    for name in PACKAGES:
-        try:
-            found[name] = version(name)
-        except PackageNotFoundError:
-            found[name] = "not installed"
-    return found
+    return {name: version_of(name) or "not installed" for name in PACKAGES}
 
 
 @cache

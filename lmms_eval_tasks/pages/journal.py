@@ -19,7 +19,7 @@ from datetime import datetime, timezone
 from pathlib import Path
 from typing import Any, Generic, Protocol, TypeVar
 
-from video_reasoning.preprocessing.files import lock
+from video_reasoning.preprocessing.files import lock, write_all
 from video_reasoning.tasks.errors import UserError
 from video_reasoning.tasks.store.picks import AUTOMATIC
 from video_reasoning.tasks.store.text_files import is_regular
@@ -274,7 +274,7 @@ class Journal(ABC, Generic[D]):
         with lock(self.path):
             new = not self.path.exists()
             with self.path.open("ab+", buffering=0) as file:
-                _write_all(file.fileno(), _gap(file) + data.encode("utf-8", "replace"))
+                write_all(file.fileno(), _gap(file) + data.encode("utf-8", "replace"))
                 os.fsync(file.fileno())
             if new:
                 _sync_folder(self.path.parent)
@@ -287,12 +287,6 @@ def _gap(file: Any) -> bytes:
         return b""
     file.seek(-1, os.SEEK_END)
     return b"" if file.read(1) == b"\n" else b"\n"
-
-
-def _write_all(descriptor: int, data: bytes) -> None:
-    view = memoryview(data)
-    while view:
-        view = view[os.write(descriptor, view) :]
 
 
 def _sync_folder(folder: Path) -> None:

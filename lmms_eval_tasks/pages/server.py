@@ -12,7 +12,7 @@ import secrets
 import socket
 from abc import ABC, abstractmethod
 from asyncio import Transport
-from collections.abc import AsyncIterator, Callable, Hashable, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Hashable, Iterable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from importlib.resources import files
 from pathlib import Path
@@ -180,6 +180,7 @@ class Workplace(ABC, Generic[S, D]):
     Args:
         items: The items, whose numbers are their places here.
         log: The file of decisions.
+        title: What the page says it is about.
         annotator: Name that a new page begins with.
     """
 
@@ -187,9 +188,10 @@ class Workplace(ABC, Generic[S, D]):
     """Where the page's own ``page.html`` and ``page.js`` are."""
     largest_body: ClassVar[int] = 4096
 
-    def __init__(self, items: Sequence[S], log: Journal[D], annotator: str) -> None:
+    def __init__(self, items: Sequence[S], log: Journal[D], title: str, annotator: str) -> None:
         self.items = items
         self.log: Any = log
+        self.title = title
         self.annotator = annotator
         self.token = secrets.token_urlsafe(32)
         self.start = secrets.token_hex(4)
@@ -198,11 +200,6 @@ class Workplace(ABC, Generic[S, D]):
         self.player = Player()
 
     # What a page adds
-
-    @property
-    @abstractmethod
-    def title(self) -> str:
-        """What the page says it is about."""
 
     @abstractmethod
     def key(self, item: S, annotator: str) -> Hashable:
@@ -292,8 +289,23 @@ def asset(package: str, name: str) -> str:
     return (files(package) / name).read_text(encoding="utf-8")
 
 
-def create_app(workplace: Workplace[Any, Any], *routers: APIRouter) -> FastAPI:
-    """Build the application, guarded: what all pages have, and a page's own routes."""
+def guarded_app(
+    workplace: Any,
+    routers: Iterable[APIRouter],
+    refusals: Mapping[type[Exception], tuple[int, Callable[[Any], str]]],
+    *,
+    token: str,
+    largest_body: int,
+) -> FastAPI:
+    """Build an application behind the :class:`Guard`.
+
+    Args:
+        workplace: What :func:`workplace_of` returns to the routes; closed when the server ends.
+        routers: The routes.
+        refusals: Kind of error -> the status that answers it, and what makes its sentence.
+        token: See :class:`Guard`.
+        largest_body: See :class:`Guard`.
+    """
 
     @asynccontextmanager
     async def lifespan(app: FastAPI) -> AsyncIterator[None]:
@@ -303,9 +315,22 @@ def create_app(workplace: Workplace[Any, Any], *routers: APIRouter) -> FastAPI:
 
     app = FastAPI(docs_url=None, redoc_url=None, openapi_url=None, lifespan=lifespan)
     app.state.workplace = workplace
-    app.add_middleware(Guard, token=workplace.token, largest_body=workplace.largest_body)
-    for router in (_router, *routers):
+    app.add_middleware(Guard, token=token, largest_body=largest_body)
+    for router in routers:
         app.include_router(router)
+
+    def answer_with(kind: type[Exception], status: int, sentence: Callable[[Any], str]) -> None:
+        @app.exception_handler(kind)
+        async def refused(request: Request, error: Exception) -> Response:
+            return JSONResponse({"detail": sentence(error)}, status)
+
+    for kind, (status, sentence) in refusals.items():
+        answer_with(kind, status, sentence)
+    return app
+
+
+def create_app(workplace: Workplace[Any, Any], *routers: APIRouter) -> FastAPI:
+    """Build a page's application: what all pages have, and its own routes."""
 
     def invalid(error: Any) -> str:
         places = ", ".join(str(fault["loc"][-1]) for fault in error.errors())
@@ -314,16 +339,18 @@ def create_app(workplace: Workplace[Any, Any], *routers: APIRouter) -> FastAPI:
     def unwritten(error: Any) -> str:
         return f"Not saved to {workplace.log.path}: {error.strerror or type(error).__name__}."
 
-    def answer_with(kind: type[Exception], status: int, sentence: Callable[[Any], str]) -> None:
-        @app.exception_handler(kind)
-        async def refused(request: Request, error: Exception) -> Response:
-            return JSONResponse({"detail": sentence(error)}, status)
-
-    answer_with(RequestValidationError, 422, invalid)
-    answer_with(UserError, 422, str)
-    answer_with(VideoError, 404, unseen)
-    answer_with(OSError, 507, unwritten)
-    return app
+    return guarded_app(
+        workplace,
+        (_router, *routers),
+        {
+            RequestValidationError: (422, invalid),
+            UserError: (422, str),
+            VideoError: (404, unseen),
+            OSError: (507, unwritten),
+        },
+        token=workplace.token,
+        largest_body=workplace.largest_body,
+    )
 
 
 _router = APIRouter()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Generic
@@ -12,6 +12,7 @@ from video_reasoning.preprocessing.conditions import CLOCKS, Condition, conditio
 from video_reasoning.preprocessing.frames import NumberedFrames, Picture, read_frames
 from video_reasoning.preprocessing.sampling import uniform_indices
 from video_reasoning.tasks import store
+from video_reasoning.tasks.blackswan.tasks import parts_of
 from video_reasoning.tasks.registry import our_tasks
 from video_reasoning.tasks.results.items import Item, TaskLog
 from video_reasoning.tasks.results.signature import condition_of
@@ -19,6 +20,9 @@ from video_reasoning.tasks.store.picks import read_picks
 
 SAMPLED = 8  # frames shown of a video from which the model's own sampler took what it saw
 MOST_FRAMES = 32
+
+_IN_PARTS = ("_clips", "_parts5", "_parts10")
+# How the names of tasks end that show the parts of a video one by one.
 
 
 class NoFootage(Exception):
@@ -170,11 +174,6 @@ def footage(log: TaskLog, question: Mapping[str, Any], name: str, condition: str
     return Footage(paths, parsed, name, pick, clips)
 
 
-def _columns(task: str, question: Mapping[str, Any]) -> list[str]:
+def _columns(task: str, question: Mapping[str, Any]) -> Sequence[str]:
     """Return the columns of the videos that a task shows of a question."""
-    if task.endswith("_clips"):
-        return ["video_before", "video_after"]
-    if task.endswith(("_parts5", "_parts10")):
-        parts = ("video_before", "video_event", "video_after")
-        return [part for part in parts if question.get(part)]
-    return ["video"]
+    return parts_of(question) if task.endswith(_IN_PARTS) else ("video",)

@@ -17,7 +17,13 @@ from video_reasoning.tasks.report.build import Report, chance_of, headline
 from video_reasoning.tasks.report.plots import Line, Plot, Point, forest, gains
 from video_reasoning.tasks.report.sections import grid_columns, hundredfold, run_points
 from video_reasoning.tasks.report.tables import Cell, Row, interval, label, shown
-from video_reasoning.tasks.results.compare import CompareError, Comparison, compare_logs, judged
+from video_reasoning.tasks.results.compare import (
+    CompareError,
+    Comparison,
+    compare_logs,
+    judged,
+    p_value,
+)
 from video_reasoning.tasks.results.items import Item, TaskLog
 from video_reasoning.tasks.results.numbers import (
     LEVEL,
@@ -304,12 +310,8 @@ def _counted(number: int | None) -> str:
 
 def _decided(found: Comparison) -> str:
     said = {True: "differ", False: "no difference shown", None: "nothing to compare"}
-    p = "" if found.p_corrected is None else f" (p {_p_value(found.p_corrected)})"
+    p = "" if found.p_corrected is None else f" (p {p_value(found.p_corrected)})"
     return said[found.different] + p
-
-
-def _p_value(p: float) -> str:
-    return f"= {p:.2g}" if p >= 0.0001 else "< 0.0001"
 
 
 def _shared(log: TaskLog, name: str) -> list[tuple[Item, Item]]:

@@ -410,7 +410,8 @@ def _scale(measure: str) -> tuple[float, int, str]:
     return (scale, 1, " points") if scale == 100 else (scale, 3, "")
 
 
-def _p_value(p: float) -> str:
+def p_value(p: float) -> str:
+    """Return what follows "p" in a sentence."""
     return f"= {p:.2g}" if p >= 0.0001 else "< 0.0001"
 
 
@@ -423,9 +424,9 @@ def _verdict(each: Comparison, comparisons: int) -> str:
     leader, other = (each.name_b, each.name_a) if leads else (each.name_a, each.name_b)
     ends = (each.low, each.high) if leads else (-each.high, -each.low)
     low, high = (f"{scale * end + 0.0:.{digits}f}" for end in ends)
-    found = f"95% interval {low} to {high}; p {_p_value(each.p)}"
+    found = f"95% interval {low} to {high}; p {p_value(each.p)}"
     if each.p_corrected is not None and comparisons > 1:
-        found += f", corrected for {comparisons} comparisons {_p_value(each.p_corrected)}"
+        found += f", corrected for {comparisons} comparisons {p_value(each.p_corrected)}"
     size = f"{scale * abs(each.difference):.{digits}f}{unit}"
     if each.different:
         return f"{leader} is better than {other} by {size}, and the difference is real ({found})."

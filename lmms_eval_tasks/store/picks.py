@@ -2,7 +2,7 @@
 
 They lie in ``<home>/<benchmark>/picks.jsonl``, one object a line: ``id`` of the question,
 ``frame`` (index into the video, from 0), ``n_frames`` of the video and ``annotator``. The command
-``video-reasoning handpick --install`` writes the file; the condition ``handpicked1`` reads it
+``video-reasoning handpick install`` writes the file; the condition ``handpicked1`` reads it
 (TVBench, section 3: Frame Information Disparity and the handpicked Multi-Frame Gain).
 
 Earlier versions let a model pick, under a name that begins with ``automatic:``. Such picks are not
@@ -121,4 +121,4 @@ def _parse(entry: Any) -> Pick:
     return Pick(entry["id"], entry["frame"], entry["n_frames"], entry["annotator"])
 
 
-_AGAIN = "write it again with `video-reasoning handpick --install`"
+_AGAIN = "write it again with `video-reasoning handpick install`"

@@ -9,11 +9,11 @@ from typing import Any
 from video_reasoning.tasks.errors import StoreError, cause
 
 
-def load_questions(path: Path, columns: Sequence[str] | None = None) -> dict[str, dict[str, Any]]:
-    """Read a questions file as id -> row, in its order; columns that it lacks are left out.
+def read_table(path: Path, columns: Sequence[str] | None = None) -> Any:
+    """Read a questions file as a table of Arrow's; columns that it lacks are left out.
 
     Raises:
-        StoreError: The file is absent or unreadable, or has no ids.
+        StoreError: The file is absent or unreadable.
     """
     import pyarrow as pa
     import pyarrow.parquet as pq
@@ -22,12 +22,21 @@ def load_questions(path: Path, columns: Sequence[str] | None = None) -> dict[str
         with pq.ParquetFile(path) as file:
             present = file.schema_arrow.names
             wanted = None if columns is None else [name for name in columns if name in present]
-            rows = file.read(columns=wanted).to_pylist()
+            return file.read(columns=wanted)
     except (OSError, ValueError, pa.ArrowException) as error:
         raise StoreError(
             f"The questions {path} cannot be read ({cause(error)}); run `video-reasoning prepare` "
             "again."
         ) from error
+
+
+def load_questions(path: Path, columns: Sequence[str] | None = None) -> dict[str, dict[str, Any]]:
+    """Read a questions file as id -> row, in its order; columns that it lacks are left out.
+
+    Raises:
+        StoreError: The file is absent or unreadable, or has no ids.
+    """
+    rows = read_table(path, columns).to_pylist()
     if rows and "id" not in rows[0]:
         raise StoreError(f"{path} has no ids; run `video-reasoning prepare` again.")
     return {row["id"]: row for row in rows}

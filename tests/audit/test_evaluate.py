@@ -14,7 +14,13 @@ import pytest
 
 from tests.audit.logs import line, plan_of, write_rows, write_run
 from video_reasoning.tasks.audit.evaluate import evaluate
-from video_reasoning.tasks.audit.findings import aligned, find_questions, survivors, write_ids
+from video_reasoning.tasks.audit.findings import (
+    aligned,
+    evidence,
+    find_questions,
+    survivors,
+    write_ids,
+)
 from video_reasoning.tasks.audit.plan import Plan
 from video_reasoning.tasks.audit.result import Audit, AuditedQuestion, AuditResult, write_audit
 from video_reasoning.tasks.audit.variants import AuditError, parse_all
@@ -488,6 +494,14 @@ def test_several_models_tell_leaks_from_luck(tmp_path: Path) -> None:
     joined = [(plan, [result]) for (plan, _), result in zip(audits, results, strict=True)]
     kept = {question.row for question in survivors(joined)["cubes"]}
     assert len(kept & set(range(40))) <= 6 and len(kept & set(range(40, 200))) >= 150
+
+
+def test_a_condition_that_was_not_asked_is_no_evidence(tmp_path: Path) -> None:
+    """Without picks it neither makes a sentence nor takes a share of the false discoveries."""
+    plan, result = repeated_run(tmp_path, 4, 1)
+    more = replace(plan, conditions=(*plan.conditions, "handpicked1"))
+    assert [each.sentence for each in evidence([(more, result)])] == list(result.luck)
+    assert survivors([(more, [result])]) == survivors([(plan, [result])])
 
 
 def test_a_question_that_a_condition_lacks_does_not_survive(tmp_path: Path) -> None:

@@ -75,7 +75,7 @@ class Killable(Server):
     """The whole command in a process of its own, always on the same port."""
 
     def start(self) -> None:
-        command = [sys.executable, "-c", SERVE, "handpick", "--benchmark", "tvbench"]
+        command = [sys.executable, "-c", SERVE, "handpick", "serve", "tvbench"]
         command += ["--home", str(self.home), "--out", str(self.out)]
         self.process = subprocess.Popen(
             [*command, "--annotator", "ana", "--port", str(self.port)],

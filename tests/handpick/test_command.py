@@ -15,7 +15,6 @@ from click.testing import Result
 from typer.testing import CliRunner
 
 from tests.handpick.stores import FRAMES, row, write_store
-from video_reasoning.tasks.cli import pages
 from video_reasoning.tasks.cli.app import app
 from video_reasoning.tasks.errors import UserError
 from video_reasoning.tasks.handpick.record import Decision, PickLog
@@ -39,8 +38,13 @@ def out(tmp_path: Path) -> Path:
 @pytest.fixture
 def run(home: Path, out: Path) -> Any:
     def invoke(*arguments: object) -> Result:
-        fixed = ["handpick", "--benchmark", "tvbench", "--out", str(out), "--home", str(home)]
-        return CliRunner().invoke(app, [*fixed, *map(str, arguments)])
+        """A subcommand over the picks file; the later of two options wins."""
+        name, *rest = map(str, arguments)
+        file = ["--out", str(out)] if name in ("serve", "import") else [str(out)]
+        fixed = ["handpick", name, "tvbench", *file, "--home", str(home)]
+        if name == "import":
+            fixed.insert(3, rest.pop(0))
+        return CliRunner().invoke(app, [*fixed, *rest])
 
     return invoke
 
@@ -50,7 +54,7 @@ def pick(item: int, frame: int, annotator: str = "ana") -> Decision:
 
 
 def test_help_has_an_example(run: Any) -> None:
-    result = run("--help")
+    result = run("serve", "--help")
     assert result.exit_code == 0
     assert "--sample 200 --seed 0" in " ".join(result.output.split())
 
@@ -58,8 +62,9 @@ def test_help_has_an_example(run: Any) -> None:
 def test_csv_in_and_out(run: Any, out: Path, tmp_path: Path) -> None:
     table = tmp_path / "in.csv"
     table.write_text("id,frame,annotator\ndirection/1,5,ana\ndirection/9,5,ana\n")
-    result = run("--import", table, "--export", tmp_path / "out.csv")
+    result = run("import", table)
     assert result.exit_code == 0
+    assert "1 decisions written" in run("export", "--out", tmp_path / "out.csv").output
     assert "1 decisions added, 0 known already" in result.output
     assert "1 rows were left out" in result.output and "direction/9" in result.output
     assert (tmp_path / "out.csv").read_text().splitlines() == [
@@ -67,14 +72,14 @@ def test_csv_in_and_out(run: Any, out: Path, tmp_path: Path) -> None:
         f"ana,direction/1,5,{FRAMES},,",
     ]
     before = out.read_bytes()
-    assert "0 decisions added, 1 known already" in run("--import", tmp_path / "out.csv").output
+    assert "0 decisions added, 1 known already" in run("import", tmp_path / "out.csv").output
     assert out.read_bytes() == before
 
 
 def test_agreement_is_printed(run: Any, out: Path) -> None:
-    assert "No two annotators" in run("--agreement").output
+    assert "No two annotators" in run("agreement").output
     PickLog(out, "tvbench").record([pick(1, 5, "ana [x]"), pick(1, 10, "ben")])
-    printed = run("--agreement").output
+    printed = run("agreement").output
     assert printed.splitlines() == [
         "ana [x] and ben: 1 items that both picked a frame for",
         "  same frame: 0.0% (6.2% if both picked blindly)",
@@ -89,13 +94,13 @@ def test_install_writes_what_the_tasks_read(run: Any, out: Path, home: Path) -> 
     log = PickLog(out, "tvbench")
     log.record([pick(1, 5), pick(1, 9, "ben"), pick(2, 7, "ben")])
     log.record([Decision("ana", "direction/3", skip="odd")])
-    result = run("--install")
+    result = run("install")
     assert "2 picks of 6 questions written to" in result.output
     assert "1 items were skipped more often than picked" in result.output
     assert read_picks("tvbench", home) == {"direction/1": 5, "direction/2": 7}
-    run("--install", "--annotator", "ben")
+    run("install", "--annotator", "ben")
     assert read_picks("tvbench", home) == {"direction/1": 9, "direction/2": 7}
-    result = run("--install", "--annotator", "cleo")
+    result = run("install", "--annotator", "cleo")
     assert isinstance(result.exception, UserError)
     assert "no decision of cleo; it has those of ana, ben" in str(result.exception)
 
@@ -105,7 +110,7 @@ def test_automatic_picks_of_earlier_versions_are_not_installed(
 ) -> None:
     log = PickLog(out, "tvbench")
     log.record([pick(1, 5, "automatic:clip"), pick(2, 5, "automatic:clip"), pick(1, 9)])
-    output = run("--install").output
+    output = run("install").output
     assert "2 automatic picks were left out: no person made them." in output
     assert read_picks("tvbench", home) == {"direction/1": 9}
 
@@ -113,13 +118,12 @@ def test_automatic_picks_of_earlier_versions_are_not_installed(
 @pytest.mark.parametrize(
     ("arguments", "reason"),
     [
-        (["--annotator", "=x"], "not a name for an annotator"),
-        (["--annotator", "automatic:x"], "not handpicked"),
-        (["--install"], "no pick to put into the store"),
-        (["--import", "/nowhere.csv"], "cannot be read"),
-        (["--split", "train"], "no split called 'train'"),
-        (["--home", "/nowhere"], "No questions of tvbench in /nowhere"),
-        (["--benchmark", "mmlu"], "no benchmark called 'mmlu'"),
+        (["serve", "--annotator", "=x"], "not a name for an annotator"),
+        (["serve", "--annotator", "automatic:x"], "not handpicked"),
+        (["install"], "no pick to put into the store"),
+        (["import", "/nowhere.csv"], "cannot be read"),
+        (["serve", "--split", "train"], "no split called 'train'"),
+        (["serve", "--home", "/nowhere"], "No questions of tvbench in /nowhere"),
     ],
 )
 def test_mistakes_are_one_sentence(run: Any, arguments: list[str], reason: str) -> None:
@@ -128,26 +132,37 @@ def test_mistakes_are_one_sentence(run: Any, arguments: list[str], reason: str) 
     assert reason in str(result.exception) and "\n" not in str(result.exception)
 
 
-def test_without_the_extra_the_sentence_says_what_to_install(
-    run: Any, monkeypatch: pytest.MonkeyPatch
+def test_an_unknown_benchmark_is_one_sentence(out: Path) -> None:
+    result = CliRunner().invoke(app, ["handpick", "agreement", "mmlu", str(out)])
+    assert "no benchmark called 'mmlu'" in str(result.exception)
+
+
+def test_the_options_of_the_previous_version_do_the_same(
+    run: Any, out: Path, home: Path, tmp_path: Path
 ) -> None:
-    monkeypatch.setattr(pages, "find_spec", lambda name: None)
-    result = run()
-    assert isinstance(result.exception, UserError)
-    assert "pip install 'lmms-eval-video-reasoning[handpick]'" in str(result.exception)
+    PickLog(out, "tvbench").record([pick(1, 5), pick(1, 10, "ben")])
+    old = ["handpick", "--benchmark", "tvbench", "--out", str(out), "--home", str(home)]
+    options = ["--agreement", "--install", "--export", str(tmp_path / "old.csv")]
+    result = CliRunner().invoke(app, [*old, *options])
+    assert result.exit_code == 0
+    assert result.stderr.startswith("video-reasoning: options of handpick have become subcommands")
+    for name, option in (("agreement", ()), ("install", ())):
+        assert run(name, *option).output in result.output
+    assert "2 decisions written" in result.output
+    assert isinstance(CliRunner().invoke(app, old[:3]).exception, UserError)
 
 
 def test_damaged_lines_are_told(run: Any, out: Path) -> None:
     PickLog(out, "tvbench").record([pick(1, 5)])
     with out.open("a") as file:
         file.write("{torn\n")
-    assert "1 lines cannot be read and are left out (2)" in run("--agreement").output
+    assert "1 lines cannot be read and are left out (2)" in run("agreement").output
 
 
 @pytest.mark.parametrize("ending", [signal.SIGINT, signal.SIGTERM])
 def test_the_page_is_served_until_it_is_told_to_end(home: Path, out: Path, ending: int) -> None:
     pytest.importorskip("fastapi", reason="needs the extra `handpick`")
-    arguments = ["--benchmark", "tvbench", "--out", str(out), "--annotator", "ana"]
+    arguments = ["serve", "tvbench", "--out", str(out), "--annotator", "ana"]
     arguments += ["--home", str(home), "--port", "0", "--sample", "3", "--seed", "1"]
     process = subprocess.Popen(
         [sys.executable, "-c", SERVE, "handpick", *arguments],

@@ -160,7 +160,7 @@ def _server() -> Any:
 def _rank(
     words: list[str], folder: Path, environment: Mapping[str, str], plan: Plan, group: int
 ) -> None:
-    os.setpgid(0, group)
+    _join(group)
     os.environ.clear()
     os.environ.update(environment)
     os.chdir(folder)
@@ -176,6 +176,18 @@ def _rank(
     _replace_model(plan, rank)
     sys.argv = ["lmms_eval", *words]
     raise SystemExit(launcher.main())
+
+
+def _join(group: int) -> None:
+    """Joins the first process's group, which is there once that process has made it."""
+    end = time.monotonic() + 60
+    while True:
+        try:
+            return os.setpgid(0, group)
+        except PermissionError:
+            if time.monotonic() > end:
+                raise
+            time.sleep(0.01)
 
 
 def _replace_model(plan: Plan, rank: str) -> None:

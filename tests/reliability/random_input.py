@@ -430,10 +430,12 @@ class StoreFiles:
             path.write_bytes(content)
 
 
-def read_or_refuse(path: Path, read: Callable[[], Any]) -> None:
-    """Reads a file; an error that a user can mend must say what is wrong."""
+def read_or_refuse(path: Path, read: Callable[[], Any]) -> bool:
+    """Reads a file, and tells whether it was refused: that must say what is wrong."""
     try:
         read()
     except UserError as error:
         if not str(error):
             raise Broken(f"no reason is given for a damaged {path.name}") from None
+        return True
+    return False

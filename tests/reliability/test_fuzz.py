@@ -142,9 +142,15 @@ def test_what_is_no_score_is_an_error_with_its_place(values: list[Any]) -> None:
 
 def test_every_cut_of_every_file_is_read_or_refused(tmp_path: Path) -> None:
     files = StoreFiles(tmp_path)
+    refused = {}
     for path, content, read in files.files:
         for end in range(0, len(content), max(1, len(content) // 60)):
             path.write_bytes(content[:end])
-            random_input.read_or_refuse(path, read)
+            refused[path.name, end] = random_input.read_or_refuse(path, read)
         path.write_bytes(content)
         read()
+    damaged = [name for (name, _), it_was in refused.items() if it_was]
+    whole = {"questions.parquet", "manifest.json", "20260101_000000_results.json"}
+    assert all(it_was for (name, _), it_was in refused.items() if name in whole)
+    # Of a file of lines the whole ones are read; a log is read even if there is none.
+    assert set(damaged) == whole | {"picks.jsonl"} and len(damaged) >= 200

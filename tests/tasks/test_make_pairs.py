@@ -18,13 +18,13 @@ from tests.harness.served import Asked, Served, serve
 from tests.metrics.test_models import llama_folder  # noqa: F401 - a fixture
 from tests.tasks.harness_logs import judged_line, write_run
 from tests.tasks.releases import write_video
-from video_reasoning.tasks.causalvqa.pairs import PairsError, Plan, make_pairs
+from video_reasoning.tasks.causalvqa.pairs import Plan, QuestionsError, make_pairs
 from video_reasoning.tasks.causalvqa.pairs import make as making
-from video_reasoning.tasks.causalvqa.pairs.questions import read_questions
 from video_reasoning.tasks.cli.app import app
 from video_reasoning.tasks.llm import chat
 from video_reasoning.tasks.llm.chat import ChatError
 from video_reasoning.tasks.prepare.build import prepare
+from video_reasoning.tasks.release.questions import read_questions
 
 VERBS = ("fills", "drops", "washes", "dries")
 
@@ -196,13 +196,13 @@ def test_logs_of_other_pairs_or_with_a_video_are_refused(tmp_path: Path) -> None
     for seed in range(1, 20):
         if not make_pairs(Plan(rows, tmp_path / "b", seed=seed), quiet).pairs[0].answer:
             break
-    with pytest.raises(PairsError, match="another right answer to q0/2"):
+    with pytest.raises(QuestionsError, match="another right answer to q0/2"):
         make_pairs(Plan(rows, tmp_path / "out", logs=logs, seed=seed), quiet)
     other = table(tmp_path / "r.jsonl", [question(9)])
-    with pytest.raises(PairsError, match="none of these pairs"):
+    with pytest.raises(QuestionsError, match="none of these pairs"):
         make_pairs(Plan(other, tmp_path / "c", logs=logs), quiet)
     write_blind(tmp_path / "run", tmp_path / "out", [], "one", condition="last1")
-    with pytest.raises(PairsError, match="is not of a blind task"):
+    with pytest.raises(QuestionsError, match="is not of a blind task"):
         make_pairs(Plan(rows, tmp_path / "out", logs=logs), quiet)
 
 
@@ -310,7 +310,7 @@ def test_numbers_of_answers_count_from_what_the_file_shows(
     rows = [question(n) | {"answer": answer} for n, answer in enumerate(answers)]
     path = table(tmp_path / "q.jsonl", rows)
     if isinstance(places, str):
-        with pytest.raises(PairsError, match=places):
+        with pytest.raises(QuestionsError, match=places):
             read_questions(path, count_from)
     else:
         found = read_questions(path, count_from).questions
@@ -342,7 +342,7 @@ def test_what_is_not_a_question_is_left_out_with_its_reason(
 
 def test_types_that_causalvqa_does_not_have_are_named_by_the_user(tmp_path: Path) -> None:
     rows = table(tmp_path / "q.jsonl", [question(0) | {"type": "rotation"}])
-    with pytest.raises(PairsError, match="--type"):
+    with pytest.raises(QuestionsError, match="--type"):
         make_pairs(Plan(rows, tmp_path / "out"), quiet)
     assert len(make_pairs(Plan(rows, tmp_path / "out", type="planning"), quiet).pairs) == 1
 

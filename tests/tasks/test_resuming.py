@@ -324,7 +324,9 @@ def command(**options: Any) -> argparse.Namespace:
     return argparse.Namespace(**{**given, **options})
 
 
-def test_a_command_is_known_by_what_it_asks_of_which_model(tmp_path: Path) -> None:
+def test_a_command_is_known_by_what_it_asks_of_which_model(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     checkpoint = tmp_path / "checkpoint"
     checkpoint.mkdir()
     (checkpoint / "weights").write_bytes(b"1")
@@ -342,6 +344,10 @@ def test_a_command_is_known_by_what_it_asks_of_which_model(tmp_path: Path) -> No
     ]
     others.append(command(model_args=f"{given},max_frames_num=8"))
     assert name not in {responses.name_of(each) for each in others}
+    for variable in ("VIDEO_REASONING_FRAMES_AS", "VIDEO_REASONING_CLOCK"):
+        with monkeypatch.context() as patch:
+            patch.setenv(variable, "other")
+            assert responses.name_of(command(model_args=given)) != name
     (checkpoint / "weights").write_bytes(b"22")
     assert responses.name_of(command(model_args=given)) != name
 

@@ -10,9 +10,9 @@ import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 
-from video_reasoning.tasks.causalvqa.pairs.questions import PairsError
 from video_reasoning.tasks.causalvqa.pairs.variants import Pair
 from video_reasoning.tasks.llm.chat import Model, Replies
+from video_reasoning.tasks.release.questions import QuestionsError
 from video_reasoning.tasks.results.items import gather
 from video_reasoning.tasks.results.logs import condition_of
 
@@ -96,8 +96,8 @@ def logged(paths: Iterable[Path], pairs: Sequence[Pair]) -> dict[str, Right]:
         By the run's model: where it was right. A variant without an answer is wrong.
 
     Raises:
-        PairsError: A log is of a task that shows something, of other questions, or of none of the
-            pairs.
+        QuestionsError: A log is of a task that shows something, of other questions, or of none of
+            the pairs.
         LogError: There are no logs, or one cannot be read.
     """
     known = {pair.question.id: pair for pair in pairs}
@@ -105,16 +105,18 @@ def logged(paths: Iterable[Path], pairs: Sequence[Pair]) -> dict[str, Right]:
     for log in gather(list(paths)):
         where = f"{log.log} ({log.task})"
         if condition_of(log.result.config) != "blind":
-            raise PairsError(f"{where} is not of a blind task; name logs of tasks without a video.")
+            raise QuestionsError(
+                f"{where} is not of a blind task; name logs of tasks without a video."
+            )
         items = [item for item in log.items if item.groups.get("qid") in known]
         if not items:
-            raise PairsError(f"{where} has none of these pairs.")
+            raise QuestionsError(f"{where} has none of these pairs.")
         right = found.setdefault(f"{log.run.label}, {log.run.date}", {})
         for item in items:
             name, place = item.groups["qid"], int(item.groups["variant"]) - 1
             _, answer = known[name].variants()[place]
             if item.target and item.target != chr(ord("A") + answer):
-                raise PairsError(
+                raise QuestionsError(
                     f"{where} has another right answer to {item.id} than these pairs: it is of "
                     "other pairs, or of another seed."
                 )

@@ -15,10 +15,10 @@ from typing import Any
 from video_reasoning.preprocessing.files import atomic_path
 from video_reasoning.tasks.causalvqa.pairs import blind
 from video_reasoning.tasks.causalvqa.pairs.people import SIGNIFICANT, rate, read_responses
-from video_reasoning.tasks.causalvqa.pairs.questions import PairsError, Question, read_questions
 from video_reasoning.tasks.causalvqa.pairs.variants import Pair, paraphrased, reordered
 from video_reasoning.tasks.causalvqa.release import TYPES, parse_options
 from video_reasoning.tasks.llm import chat
+from video_reasoning.tasks.release.questions import Question, QuestionsError, read_questions
 from video_reasoning.tasks.release.records import OddRow
 
 JOURNAL = "replies.jsonl"
@@ -95,7 +95,7 @@ def make_pairs(plan: Plan, progress: Callable[[str, int, int], None]) -> Made:
     """Make pairs, filter them, and write them to the plan's folder.
 
     Raises:
-        PairsError: No pair can be made of the questions, or an input is of other questions.
+        QuestionsError: No pair can be made of the questions, or an input is of other questions.
         ChatError: A model cannot be reached; what it replied before is kept.
     """
     models = [chat.named(name) for name in plan.blind]
@@ -114,7 +114,7 @@ def make_pairs(plan: Plan, progress: Callable[[str, int, int], None]) -> Made:
                 if _is_readable(pair.options, each.id, made):
                     made.pairs.append(pair)
         if not made.pairs:
-            raise PairsError(
+            raise QuestionsError(
                 f"No pair can be made of {plan.questions}: {': '.join(made.left_out[0])}."
             )
         right: dict[str, blind.Right] = {}
@@ -134,7 +134,7 @@ def _can_be_written(question: Question, plan: Plan, made: Made) -> bool:
     """Tell whether a question fits CausalVQA's layout, or record why it does not."""
     kind = plan.type or question.type.lower()
     if kind not in TYPES:
-        raise PairsError(
+        raise QuestionsError(
             f"Question {question.id} has the type {question.type!r}, not one of "
             f"{', '.join(TYPES)}; give all questions one with --type."
         )
@@ -199,9 +199,8 @@ def _write(made: Made, plan: Plan) -> None:
         kind = plan.type or question.type.lower()
         level = made.difficulty.get(question.id, "")
         writer.writerow([question.id, kind, question.question, *cells, level, question.video])
-    settings = {**asdict(plan), "least": plan.least}
     manifest = {
-        "settings": json.loads(json.dumps(settings, default=str)),
+        "settings": json.loads(json.dumps(asdict(plan), default=str)),
         "pairs": len(made.pairs),
         "kept": len(made.kept),
         "out": made.out,

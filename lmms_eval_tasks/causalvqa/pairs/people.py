@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from video_reasoning.metrics.difficulty import Agreement, agree, is_modal, variants_differ
-from video_reasoning.tasks.causalvqa.pairs.questions import PairsError
 from video_reasoning.tasks.causalvqa.pairs.variants import Pair
+from video_reasoning.tasks.release.questions import QuestionsError
 from video_reasoning.tasks.release.records import annotation_text
 from video_reasoning.tasks.store.text_files import shortened, table
 
@@ -45,12 +45,12 @@ def read_responses(path: Path, pairs: Sequence[Pair]) -> Responses:
     """Read a CSV with a row per response: ``qid``, ``variant`` (1 or 2) and ``choice`` (a letter).
 
     Raises:
-        PairsError: It lacks a column, or has no response to any of the pairs.
+        QuestionsError: It lacks a column, or has no response to any of the pairs.
         ReleaseError: It cannot be read.
     """
     columns, rows = table(annotation_text(path))
     if absent := [name for name in COLUMNS if name not in columns]:
-        raise PairsError(
+        raise QuestionsError(
             f"{path} has no column {', '.join(absent)}; it has "
             f"{shortened(', '.join(columns), 300) or 'none'}."
         )
@@ -72,7 +72,7 @@ def read_responses(path: Path, pairs: Sequence[Pair]) -> Responses:
         else:
             found.choices.setdefault((name, int(variant)), []).append(choice.upper())
     if not found.choices:
-        raise PairsError(f"{path} has no response to any of the questions.")
+        raise QuestionsError(f"{path} has no response to any of the questions.")
     return found
 
 

@@ -10,8 +10,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from video_reasoning.preprocessing.sampling import shuffled_order
-from video_reasoning.tasks.causalvqa.pairs.questions import Question
 from video_reasoning.tasks.llm.chat import Model, Replies
+from video_reasoning.tasks.release.questions import Question
 
 PROMPT = (
     "You are given a question, its right answer, and distractors: wrong answers that seem "

@@ -12,13 +12,19 @@ A line is one of::
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
-from typing import Any, Literal
+from dataclasses import dataclass
+from typing import ClassVar
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
+from pydantic import Field, model_validator
 
+from video_reasoning.tasks.pages.annotate.decisions import (
+    DecisionLine,
+    DecisionLog,
+    State,
+    state_of,
+)
 from video_reasoning.tasks.pages.annotate.questions import Question
-from video_reasoning.tasks.pages.journal import Journal, Line, PageError
+from video_reasoning.tasks.pages.journal import PageError
 
 LONGEST_TEXT = 1500  # characters of a response in free text
 FEWEST_WORDS = 8  # words of a response in free text (BlackSwan, figure 12)
@@ -60,33 +66,19 @@ class Answer:
         return self.annotator, self.task, self.shown, self.id
 
     @property
-    def state(self) -> Literal["answered", "skipped", "open"]:
-        """What kind of decision it is; ``open`` is none (any more)."""
-        if self.responses:
-            return "answered"
-        return "open" if self.skip is None else "skipped"
+    def state(self) -> State:
+        """What kind of decision it is."""
+        return state_of(self.responses, self.skip)
 
 
-class _Line(BaseModel):
+class _Line(DecisionLine):
     """One line of the file."""
 
-    model_config = ConfigDict(extra="ignore")
-
-    annotator: str = Field(min_length=1)
-    task: str = Field(min_length=1)
     shown: str = Field(min_length=1)
-    id: str = Field(min_length=1)
-    digest: str = ""
-    footage: str = ""
     level: int = 0
     pair: str = ""
     options: int = 0
     responses: tuple[str, ...] = ()
-    took: float | None = Field(default=None, allow_inf_nan=False)
-    skip: str | None = Field(default=None, min_length=1)
-    cleared: bool = False
-    undo: bool = False
-    imported: bool = False
 
     @model_validator(mode="after")
     def _decides(self) -> _Line:
@@ -95,28 +87,14 @@ class _Line(BaseModel):
         return self
 
 
-class AnswerLog(Journal[Answer]):
+class AnswerLog(DecisionLog[Answer]):
     """One file of answers; people and tasks share it."""
 
     kind = "file of answers"
     decision = "answer"
 
-    def _nothing(self, decision: Answer) -> Answer:
-        return replace(decision, responses=(), took=None, skip=None)
-
-    def _parse(self, line: bytes) -> Line[Answer] | None:
-        try:
-            parsed = _Line.model_validate_json(line)
-        except ValidationError:
-            return None
-        found = Answer(**parsed.model_dump(exclude={"cleared", "undo", "imported"}))
-        return Line(self._nothing(found) if parsed.cleared else found, parsed.undo, parsed.imported)
-
-    def _entry(self, decision: Answer, *, undo: bool, imported: bool) -> dict[str, Any]:
-        line = _Line(
-            **asdict(decision), cleared=decision.state == "open", undo=undo, imported=imported
-        )
-        return line.model_dump(exclude_defaults=True)
+    line, made = _Line, Answer
+    nothing: ClassVar = {"responses": ()}
 
 
 def check(question: Question, responses: Sequence[str]) -> tuple[str, ...]:

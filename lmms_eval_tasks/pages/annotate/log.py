@@ -8,7 +8,6 @@ people beside models. Needs the harness: ten seconds.
 from __future__ import annotations
 
 import argparse
-import hashlib
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
@@ -20,7 +19,7 @@ from video_reasoning.tasks import outcome, registry
 from video_reasoning.tasks.benchmarks import resolve
 from video_reasoning.tasks.models.base import Query, WeightlessModel
 from video_reasoning.tasks.pages.annotate.answers import Answer
-from video_reasoning.tasks.pages.annotate.questions import load_questions, tasks_named
+from video_reasoning.tasks.pages.annotate.questions import drawn_rank, load_questions, tasks_named
 from video_reasoning.tasks.pages.journal import PageError
 
 TOGETHER = "all"
@@ -88,8 +87,7 @@ def people(decisions: Iterable[Answer], *, together: bool = False, seed: int = 0
 
 
 def _rank(answer: Answer, seed: int) -> bytes:
-    text = "\x00".join(("together", str(seed), answer.task, answer.id, answer.annotator))
-    return hashlib.sha256(text.encode()).digest()
+    return drawn_rank("together", seed, answer.task, answer.id, answer.annotator)
 
 
 def _digests(decisions: Iterable[Answer]) -> Mapping[str, Mapping[str, str]]:

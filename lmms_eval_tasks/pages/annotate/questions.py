@@ -13,6 +13,7 @@ from video_reasoning.tasks import registry, store
 from video_reasoning.tasks.benchmarks import BENCHMARKS, resolve
 from video_reasoning.tasks.pages.journal import PageError
 from video_reasoning.tasks.registry import OurTask
+from video_reasoning.tasks.store.questions import read_table
 
 WHOLE = "video"
 """What is shown if it is the whole video of the task."""
@@ -174,23 +175,11 @@ def _documents(task: OurTask, home: Path | None) -> Any:
 
     ((benchmark, split),) = task.needs
     path = store.questions_file(benchmark, split, home)
-    table = _table(path)
+    table = read_table(path)
     info = DatasetInfo(config_name=task.condition or None)
     dataset = Dataset(table, info=info, split=NamedSplit(split))
     choose: Callable[[Any], Any] = resolve(registry.config_of(task.name)["process_docs"])
     return choose(dataset)
-
-
-def _table(path: Path) -> Any:
-    import pyarrow as pa
-    import pyarrow.parquet as pq
-
-    try:
-        return pq.read_table(path)
-    except (OSError, ValueError, pa.ArrowException) as error:
-        raise PageError(
-            f"The questions {path} cannot be read ({error}); run `video-reasoning prepare` first."
-        ) from None
 
 
 def _question(
@@ -228,7 +217,7 @@ def draw(questions: Sequence[Question], size: int, seed: int) -> list[Question]:
     """
     pairs = sorted(
         {question.pair for question in questions},
-        key=lambda pair: _rank("sample", seed, questions[0].task, pair),
+        key=lambda pair: drawn_rank("annotate", "sample", seed, questions[0].task, pair),
     )
     kept = set(pairs[:size])
     return [question for question in questions if question.pair in kept]
@@ -241,22 +230,26 @@ def order_for(questions: Sequence[Question], annotator: str, seed: int) -> list[
     stay together. Of a question's variants each person is asked one. Both draws depend on
     nothing but the person's name, the seed and the question.
     """
+
+    def variant(name: str) -> bytes:
+        return drawn_rank("annotate", "variant", seed, annotator, name)
+
     variants: dict[tuple[str, str], list[int]] = {}
     for place, question in enumerate(questions):
         variants.setdefault((question.task, question.pair), []).append(place)
     chosen = [
-        min(places, key=lambda place: _rank("variant", seed, annotator, questions[place].id))
-        for places in variants.values()
+        min(places, key=lambda place: variant(questions[place].id)) for places in variants.values()
     ]
     tasks = {task: place for place, task in enumerate(dict.fromkeys(q.task for q in questions))}
 
     def rank(place: int) -> tuple[int, int, bytes]:
         question = questions[place]
-        drawn = _rank("order", seed, annotator, question.task, question.id)
+        drawn = drawn_rank("annotate", "order", seed, annotator, question.task, question.id)
         return question.level, tasks[question.task], drawn
 
     return sorted(chosen, key=rank)
 
 
-def _rank(*parts: object) -> bytes:
-    return hashlib.sha256("\x00".join(("annotate", *map(str, parts))).encode()).digest()
+def drawn_rank(*parts: object) -> bytes:
+    """Return a random rank that depends on nothing but the parts, a seed among them."""
+    return hashlib.sha256("\x00".join(map(str, parts)).encode()).digest()

@@ -9,15 +9,26 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Literal
+from typing import ClassVar, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
+from pydantic import Field, model_validator
 
 from video_reasoning.tasks import store
-from video_reasoning.tasks.pages.annotate.questions import Question, load_questions, tasks_named
-from video_reasoning.tasks.pages.journal import Journal, Line, PageError
+from video_reasoning.tasks.pages.annotate.decisions import (
+    DecisionLine,
+    DecisionLog,
+    State,
+    state_of,
+)
+from video_reasoning.tasks.pages.annotate.questions import (
+    Question,
+    drawn_rank,
+    load_questions,
+    tasks_named,
+)
+from video_reasoning.tasks.pages.journal import PageError
 from video_reasoning.tasks.results.items import gather
 from video_reasoning.tasks.store.questions import load_questions as load_rows
 
@@ -191,32 +202,19 @@ class Rating:
         return self.annotator, self.form, self.digest
 
     @property
-    def state(self) -> Literal["answered", "skipped", "open"]:
-        """What kind of decision it is; ``open`` is none (any more)."""
-        if self.ratings:
-            return "answered"
-        return "open" if self.skip is None else "skipped"
+    def state(self) -> State:
+        """What kind of decision it is."""
+        return state_of(self.ratings, self.skip)
 
 
-class _Line(BaseModel):
+class _Line(DecisionLine):
     """One line of the file."""
 
-    model_config = ConfigDict(extra="ignore")
-
-    annotator: str = Field(min_length=1)
     form: FormName
-    task: str = Field(min_length=1)
-    id: str = Field(min_length=1)
     model: str
     digest: str = Field(min_length=1)
-    footage: str = ""
-    ratings: dict[str, int] = {}
-    reasons: dict[str, str] = {}
-    took: float | None = Field(default=None, allow_inf_nan=False)
-    skip: str | None = Field(default=None, min_length=1)
-    cleared: bool = False
-    undo: bool = False
-    imported: bool = False
+    ratings: dict[str, int] = Field(default_factory=dict)
+    reasons: dict[str, str] = Field(default_factory=dict)
 
     @model_validator(mode="after")
     def _decides(self) -> _Line:
@@ -229,28 +227,14 @@ class _Line(BaseModel):
         return self
 
 
-class RatingLog(Journal[Rating]):
+class RatingLog(DecisionLog[Rating]):
     """One file of ratings; people, forms and models share it."""
 
     kind = "file of ratings"
     decision = "rating"
 
-    def _nothing(self, decision: Rating) -> Rating:
-        return replace(decision, ratings={}, reasons={}, took=None, skip=None)
-
-    def _parse(self, line: bytes) -> Line[Rating] | None:
-        try:
-            parsed = _Line.model_validate_json(line)
-        except ValidationError:
-            return None
-        found = Rating(**parsed.model_dump(exclude={"cleared", "undo", "imported"}))
-        return Line(self._nothing(found) if parsed.cleared else found, parsed.undo, parsed.imported)
-
-    def _entry(self, decision: Rating, *, undo: bool, imported: bool) -> dict[str, Any]:
-        line = _Line(
-            **asdict(decision), cleared=decision.state == "open", undo=undo, imported=imported
-        )
-        return line.model_dump(exclude_defaults=True)
+    line, made = _Line, Rating
+    nothing: ClassVar = {"ratings": {}, "reasons": {}}
 
 
 def check(
@@ -296,8 +280,8 @@ def from_runs(paths: Sequence[Path], names: Sequence[str], seed: int) -> list[Ra
         for item in log.items:
             texts = [text for text in item.responses or () if text.strip()]
             if item.id in questions and texts:
-                rank = f"{seed}\x00{log.run.label}\x00{log.task}\x00{item.id}".encode()
-                drawn = int.from_bytes(hashlib.sha256(rank).digest()[:8], "big") % len(texts)
+                rank = drawn_rank(seed, log.run.label, log.task, item.id)
+                drawn = int.from_bytes(rank[:8], "big") % len(texts)
                 found.append(Rated(questions[item.id], "evaluation", log.run.label, texts[drawn]))
     if not found:
         listed = ", ".join(map(str, paths))
@@ -329,7 +313,7 @@ def draw(rated: Sequence[Rated], size: int, seed: int) -> list[Rated]:
     """Draw videos at random by what is filmed and the seed, and return all texts about them."""
 
     def rank(footage: str) -> bytes:
-        return hashlib.sha256(f"rate\x00{seed}\x00{footage}".encode()).digest()
+        return drawn_rank("rate", seed, footage)
 
     kept = set(sorted({each.question.footage for each in rated}, key=rank)[:size])
     return [each for each in rated if each.question.footage in kept]
@@ -342,8 +326,8 @@ def order_for(rated: Sequence[Rated], annotator: str, seed: int) -> list[int]:
     """
 
     def rank(place: int) -> tuple[int, bytes]:
-        text = f"rate\x00{seed}\x00{annotator}\x00{rated[place].digest}"
-        return rated[place].question.level, hashlib.sha256(text.encode()).digest()
+        text = rated[place]
+        return text.question.level, drawn_rank("rate", seed, annotator, text.digest)
 
     return sorted(range(len(rated)), key=rank)
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, TypeVar
 
 from fastapi import APIRouter, FastAPI, HTTPException
 from pydantic import Field
@@ -19,11 +19,11 @@ from video_reasoning.tasks.pages import server as pages
 from video_reasoning.tasks.pages.annotate.answers import (
     LONGEST_TEXT,
     Answer,
-    AnswerLog,
     Key,
     check,
     spoilers,
 )
+from video_reasoning.tasks.pages.annotate.decisions import Decision, DecisionLog
 from video_reasoning.tasks.pages.annotate.questions import WHOLE, Excerpt, Question, order_for
 from video_reasoning.tasks.pages.annotate.ratings import (
     FORMS,
@@ -31,7 +31,6 @@ from video_reasoning.tasks.pages.annotate.ratings import (
     NEEDS_REASONS,
     Rated,
     Rating,
-    RatingLog,
 )
 from video_reasoning.tasks.pages.annotate.ratings import check as check_rating
 from video_reasoning.tasks.pages.annotate.ratings import order_for as order_of_texts
@@ -45,12 +44,16 @@ class AnswerRequest(ItemRequest):
     took: float | None = Field(default=None, ge=0, le=1e6, allow_inf_nan=False)
 
 
-class Workplace(pages.Workplace[Question, Answer]):
-    """What the page of questions works on.
+S = TypeVar("S", bound=pages.Shown)
+D = TypeVar("D", bound=Decision)
+
+
+class _Place(pages.Workplace[S, D]):
+    """What both pages work on.
 
     Args:
-        questions: All that anybody is asked in this session.
-        log: The file of answers.
+        items: All that anybody is asked in this session.
+        log: The file of decisions.
         title: What the page says it is about.
         annotator: Name that a new page begins with.
         seed: Of each person's order and variants.
@@ -60,21 +63,14 @@ class Workplace(pages.Workplace[Question, Answer]):
     largest_body = 32_768
 
     def __init__(
-        self,
-        questions: Sequence[Question],
-        log: AnswerLog,
-        title: str,
-        annotator: str,
-        seed: int = 0,
+        self, items: Sequence[S], log: DecisionLog[D], title: str, annotator: str, seed: int = 0
     ) -> None:
-        super().__init__(questions, log, annotator)
-        self._title = title
+        super().__init__(items, log, title, annotator)
         self.seed = seed
 
-    @property
-    def title(self) -> str:
-        """What is answered."""
-        return self._title
+
+class Workplace(_Place[Question, Answer]):
+    """What the page of questions works on: questions, and the file of answers."""
 
     def key(self, item: Question, annotator: str) -> Key:
         """Return the key of an annotator's answers to a question."""
@@ -145,31 +141,8 @@ class RateRequest(ItemRequest):
     took: float | None = Field(default=None, ge=0, le=1e6, allow_inf_nan=False)
 
 
-class RatingPlace(pages.Workplace[Rated, Rating]):
-    """What the page of ratings works on.
-
-    Args:
-        rated: All texts to rate in this session.
-        log: The file of ratings.
-        title: What the page says it is about.
-        annotator: Name that a new page begins with.
-        seed: Of each person's order.
-    """
-
-    package = Workplace.package
-    largest_body = Workplace.largest_body
-
-    def __init__(
-        self, rated: Sequence[Rated], log: RatingLog, title: str, annotator: str, seed: int = 0
-    ) -> None:
-        super().__init__(rated, log, annotator)
-        self._title = title
-        self.seed = seed
-
-    @property
-    def title(self) -> str:
-        """What is rated."""
-        return self._title
+class RatingPlace(_Place[Rated, Rating]):
+    """What the page of ratings works on: texts, and the file of ratings."""
 
     def key(self, item: Rated, annotator: str) -> tuple[str, str, str]:
         """Return the key of an annotator's ratings of a text."""

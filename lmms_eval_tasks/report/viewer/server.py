@@ -7,18 +7,17 @@ served by the number of an item.
 from __future__ import annotations
 
 import json
-from collections.abc import AsyncIterator, Iterable
-from contextlib import asynccontextmanager
+from collections.abc import Iterable
 from functools import lru_cache
 from pathlib import Path
 from secrets import token_urlsafe
-from typing import Annotated, Any
+from typing import Any
 
-from fastapi import APIRouter, Depends, FastAPI, HTTPException, Request
-from fastapi.responses import FileResponse, JSONResponse, Response
+from fastapi import APIRouter, FastAPI, HTTPException
+from fastapi.responses import FileResponse, Response
 
 from video_reasoning.tasks.errors import UserError
-from video_reasoning.tasks.pages.server import KEPT, Guard, asset
+from video_reasoning.tasks.pages.server import KEPT, Place, asset, guarded_app
 from video_reasoning.tasks.report.footage import NoFootage
 from video_reasoning.tasks.report.viewer.collection import Collection, Entry, Media, log_line
 
@@ -59,37 +58,17 @@ class Viewing:
 
 
 def create_app(viewing: Viewing) -> FastAPI:
-    """Build the application, guarded."""
-
-    @asynccontextmanager
-    async def lifespan(app: FastAPI) -> AsyncIterator[None]:
-        yield
-        viewing.close()
-
-    app = FastAPI(docs_url=None, redoc_url=None, openapi_url=None, lifespan=lifespan)
-    app.state.workplace = viewing
-    app.add_middleware(Guard, token=token_urlsafe(32), largest_body=_LARGEST_BODY)
-    app.include_router(_router)
-
-    @app.exception_handler(NoFootage)
-    async def unseen(request: Request, error: Exception) -> Response:
-        return JSONResponse({"detail": str(error)}, 404)
-
-    @app.exception_handler(UserError)
-    async def unread(request: Request, error: Exception) -> Response:
-        return JSONResponse({"detail": str(error)}, 422)
-
-    return app
+    """Build the application."""
+    return guarded_app(
+        viewing,
+        [_router],
+        {NoFootage: (404, str), UserError: (422, str)},
+        token=token_urlsafe(32),
+        largest_body=_LARGEST_BODY,
+    )
 
 
 _router = APIRouter()
-
-
-def _viewing(request: Request) -> Any:
-    return request.app.state.workplace
-
-
-Place = Annotated[Any, Depends(_viewing)]
 
 
 @_router.get("/")

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+import re
+from collections.abc import Container, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -38,9 +39,19 @@ COUNTED_FROM: Mapping[str, int] = {"mcq_gt_option": 0, "correct1": 1}
 
 NEEDED = ("question", "options", "answer", "video")
 
+_OPTION = re.compile(r"(?:a|opt|option|choice|answer_?choice)?[ _-]?([a-z]|[0-9])", re.IGNORECASE)
+"""Name of a column that has one of the options."""
 
-class PairsError(UserError):
-    """Questions that no pairs can be made of."""
+_LABEL = re.compile(r"\s*[(\[]?([A-Za-z]|[0-9]{1,2})[)\].:](?![0-9])\s*")
+
+_LETTER = re.compile(r"[(\[]?([A-Za-z])[)\].:]?")
+
+_ABSENT = ("", "n/a", "nan", "none")
+"""What the column of an option contains for a question that does not have that option."""
+
+
+class QuestionsError(UserError):
+    """A table of questions that cannot be used, or what was to be made of it."""
 
 
 @dataclass(frozen=True)
@@ -72,31 +83,43 @@ class Read:
     skipped: list[tuple[str, str]] = field(default_factory=list)
 
 
-def read_questions(path: Path, count_from: int | None = None) -> Read:
+def parse_columns(text: str) -> dict[str, str]:
+    """Read ``question=COLUMN,options=A+B+C+D``: what is read -> its column, or columns.
+
+    Raises:
+        QuestionsError: The text is not of that form.
+    """
+    pairs = [part.partition("=") for part in text.split(",") if part.strip()]
+    columns = {what.strip(): name.strip() for what, _, name in pairs}
+    if not columns.keys() <= NAMES.keys() or not all(columns.values()):
+        raise QuestionsError(
+            f"The columns '{text}' are not understood; write for example question=text,answer=label"
+            f" or options=A+B+C+D; what can be named is {', '.join(NAMES)}."
+        )
+    return columns
+
+
+def read_questions(
+    path: Path, count_from: int | None = None, named: Mapping[str, str] | None = None
+) -> Read:
     """Read the questions of a table.
 
     Args:
         path: ``.csv``, ``.jsonl``, ``.json`` (a list, or an object id -> question) or ``.parquet``.
         count_from: Whether a number in the column of answers counts options from 0 or from 1;
             None if the file itself shows it.
+        named: As :func:`parse_columns` gives them; the others are found by their names.
 
     Raises:
-        PairsError: It lacks a column, its numbers can be read in two ways, or no row is a question.
+        QuestionsError: It lacks a column, its numbers can be read in two ways, or no row is a
+            question.
         ReleaseError: It cannot be read.
     """
     rows = list(_rows(path))
     found = Read(skipped=[(where, row) for where, row in rows if isinstance(row, str)])
     tables = [(where, row) for where, row in rows if not isinstance(row, str)]
     columns = {name: None for _, row in tables for name in row}
-    chosen = {
-        what: next((name for name in names if name in columns), "") for what, names in NAMES.items()
-    }
-    if absent := [what for what in NEEDED if not chosen[what]]:
-        raise PairsError(
-            f"{path} has no column for {', '.join(absent)} (one of "
-            f"{'; '.join(', '.join(NAMES[what]) for what in absent)}); it has "
-            f"{shortened(', '.join(columns), 300) or 'none'}."
-        )
+    chosen = _chosen(path, list(columns), named or {})
     first = COUNTED_FROM.get(chosen["answer"]) if count_from is None else count_from
     first = _counted_from(path, tables, chosen) if first is None else first
     seen: set[str] = set()
@@ -111,8 +134,50 @@ def read_questions(path: Path, count_from: int | None = None) -> Read:
             found.skipped.append((where, str(reason)))
     if not found.questions:
         such = f" (such as {': '.join(found.skipped[0])})" if found.skipped else ""
-        raise PairsError(f"{path} has no question that can be read{such}.")
+        raise QuestionsError(f"{path} has no question that can be read{such}.")
     return found
+
+
+def _chosen(path: Path, columns: Sequence[str], named: Mapping[str, str]) -> dict[str, str]:
+    """Return what is read -> its column; options may be several, joined by "+"."""
+    chosen = {
+        what: named.get(what) or next((name for name in names if name in columns), "")
+        for what, names in NAMES.items()
+    }
+    chosen["options"] = chosen["options"] or "+".join(_option_columns(columns))
+    known = {*columns, ""}
+    wrong = [what for what, name in named.items() if not known.issuperset(_split(name, known))]
+    if wrong:
+        raise QuestionsError(
+            f"{path} has no column {', '.join(named[what] for what in wrong)}; it has "
+            f"{shortened(', '.join(columns), 300)}."
+        )
+    if absent := [what for what in NEEDED if not chosen[what]]:
+        raise QuestionsError(
+            f"{path} has no column for {', '.join(absent)} (one of "
+            f"{'; '.join(', '.join(NAMES[what]) for what in absent)}); it has "
+            f"{shortened(', '.join(columns), 300) or 'none'}."
+        )
+    return chosen
+
+
+def _split(name: str, columns: Container[str]) -> list[str]:
+    """Return the columns that a name stands for: one, or several joined by "+"."""
+    return [name] if name in columns else name.split("+")
+
+
+def _option_columns(columns: Sequence[str]) -> list[str]:
+    """Return columns with one option each, such as A, B, C or option_0, option_1; else none."""
+    stems: dict[str, dict[str, str]] = {}
+    for name in columns:
+        if match := _OPTION.fullmatch(name.strip()):
+            stems.setdefault(name.strip()[: match.start(1)], {})[match[1].lower()] = name
+    for labels in stems.values():
+        for first in "a01":
+            run = [labels.get(chr(ord(first) + place)) for place in range(len(labels))]
+            if len(run) > 1 and all(run):
+                return [name for name in run if name]
+    return []
 
 
 def _rows(path: Path) -> Iterator[tuple[str, dict[str, Any] | str]]:
@@ -128,7 +193,7 @@ def _rows(path: Path) -> Iterator[tuple[str, dict[str, Any] | str]]:
     elif kind == ".json":
         entries = _json(path)
     else:
-        raise PairsError(f"{path} is not a .csv, .jsonl, .json or .parquet file.")
+        raise QuestionsError(f"{path} is not a .csv, .jsonl, .json or .parquet file.")
     for where, row in entries:
         yield where, row if isinstance(row, (dict, str)) else "it is not an object"
 
@@ -137,14 +202,14 @@ def _json(path: Path) -> Iterator[tuple[str, Any]]:
     try:
         content = loads(annotation_text(path))
     except ValueError as error:
-        raise PairsError(f"{path} is not readable JSON ({error}).") from error
+        raise QuestionsError(f"{path} is not readable JSON ({error}).") from error
     if isinstance(content, dict):
         for name, row in content.items():
             yield f"question {name}", {"id": name, **row} if isinstance(row, dict) else row
     elif isinstance(content, list):
         yield from ((f"entry {n}", row) for n, row in enumerate(content, start=1))
     else:
-        raise PairsError(f"{path} is neither a list nor an object of questions.")
+        raise QuestionsError(f"{path} is neither a list nor an object of questions.")
 
 
 def _counted_from(
@@ -155,7 +220,7 @@ def _counted_from(
     for where, row in rows:
         number = _number(row.get(chosen["answer"]))
         try:
-            options = _options(row.get(chosen["options"]))
+            options = _options(row, chosen["options"])
         except OddRow:
             continue
         if number is None or str(row[chosen["answer"]]).strip() in options:
@@ -167,7 +232,7 @@ def _counted_from(
         return None
     if bool(zero) == bool(last):
         shown = f": {zero} has 0 and {last} the number of options" if zero else ""
-        raise PairsError(
+        raise QuestionsError(
             f"The numbers in {chosen['answer']} of {path} could count options from 0 or from "
             f"1{shown}; say which with --count-from 0 or --count-from 1."
         )
@@ -185,23 +250,37 @@ def _number(value: object) -> int | None:
 def _question(
     row: Mapping[str, Any], chosen: Mapping[str, str], where: str, first: int | None, *, given: bool
 ) -> Question:
-    options = _options(row.get(chosen["options"]))
+    printed = _options(row, chosen["options"])
+    options = _without_labels(printed)
+    answer = row.get(chosen["answer"])
+    if isinstance(answer, str) and answer.strip() in printed:
+        answer = options[printed.index(answer.strip())]
     name = name_of(row, chosen["id"]) if chosen["id"] else where.rpartition(" ")[2]
     return Question(
         id=name,
         question=text(row, chosen["question"]),
         options=options,
-        answer=_answer(row.get(chosen["answer"]), options, first, given=given),
+        answer=_answer(answer, options, first, given=given),
         video=text(row, chosen["video"]),
         type=text(row, chosen["type"], default="") if chosen["type"] else "",
     )
 
 
-def _options(value: object) -> tuple[str, ...]:
-    """Read options from a list, a list written as text, or CausalVQA's ``1. first|2. second``."""
-    if value is None or value == "":
+def _options(row: Mapping[str, Any], name: str) -> tuple[str, ...]:
+    """Read options from a list, a list or object as text, a column each, or CausalVQA's text."""
+    if "+" in name and name not in row:
+        found: object = [row.get(each) for each in name.split("+")]
+        while found and (found[-1] is None or str(found[-1]).strip().lower() in _ABSENT):  # type: ignore[index]
+            found.pop()  # type: ignore[attr-defined]
+    else:
+        found = row.get(name)
+    if found is None or found == "" or found == []:
         raise OddRow("it has no options")
-    found = listed(value, "options")
+    found = listed(found, "options")
+    if isinstance(found, str) and found.lstrip().startswith("{"):
+        found = _object(found)
+    if isinstance(found, Mapping):  # A, B, C, ... -> the option
+        found = [found[key] for key in sorted(found) if found[key] is not None]
     options = parse_options(found) if isinstance(found, str) else texts(found, "options", 2)
     if len(set(options)) < len(options):
         raise OddRow("two of its options are the same")
@@ -210,19 +289,41 @@ def _options(value: object) -> tuple[str, ...]:
     return tuple(options)
 
 
+def _object(written: str) -> object:
+    try:
+        return loads(written)
+    except ValueError:
+        raise OddRow(f"options is {shortened(written, 60)!r}, which is not JSON") from None
+
+
+def _without_labels(options: tuple[str, ...]) -> tuple[str, ...]:
+    """Return options without "A. " or "(1) " in front, if all have one, in order."""
+    labels = [_LABEL.match(option) for option in options]
+    names = [match[1].upper() if match else "" for match in labels]
+    places = range(len(options))
+    if names not in ([chr(ord("A") + n) for n in places], [str(n + 1) for n in places]):
+        return options
+    bare = tuple(
+        option[match.end() :] for option, match in zip(options, labels, strict=True) if match
+    )
+    return bare if len(set(bare)) == len(options) and all(bare) else options
+
+
 def _answer(value: object, options: Sequence[str], first: int | None, *, given: bool) -> int:
     """Return the place of the right option: by its text, its letter, or its number."""
     written = "" if value is None or value != value else str(value).strip()
     if not written:
-        raise OddRow("it has no answer, which a pair has to keep")
+        raise OddRow("it has no answer")
     number = _number(value)
     place = None if number is None or first is None else number - first
-    if written in options and not given:
-        if number is not None and place != options.index(written):
-            raise OddRow(f"its answer {written!r} could be the option or its number")
+    letter = _LETTER.fullmatch(written)
+    if place is None and letter and ord(letter[1].upper()) - ord("A") < len(options):
+        place = ord(letter[1].upper()) - ord("A")
+    if written in options and not (given and number is not None):
+        if (number is not None or place is not None) and place != options.index(written):
+            kind = "letter" if number is None else "number"
+            raise OddRow(f"its answer {written!r} could be the option or its {kind}")
         return options.index(written)
-    if place is None and len(written) == 1 and written.isalpha():
-        place = ord(written.upper()) - ord("A")
     if place is None or not 0 <= place < len(options):
         raise OddRow(
             f"its answer {shortened(written, 40)!r} is not one of its {len(options)} options"
