@@ -195,6 +195,9 @@ def _evaluate(arguments: Sequence[str]) -> int:
         os.environ.setdefault("TQDM_MININTERVAL", "30")  # a line now and then instead of a bar
     outcome.max_failed()  # a value that cannot be read is refused before anything is asked
     partial = bool(os.environ.get(responses.PARTIAL_VARIABLE))
+    quiet = _is_quiet(arguments)
+    if quiet:
+        sys.argv += ["--verbosity", "WARNING"]
     code, calls = 0, 0
 
     def watched(run: argparse.Namespace) -> Any:
@@ -205,6 +208,7 @@ def _evaluate(arguments: Sequence[str]) -> int:
         if run.tasks is None:
             code = UNUSABLE
         kept = copy(run)  # its options name what is kept
+        noted = _note_in_file(run.output_path) if quiet else None
         if partial and (reason := responses.nothing_kept(run)):
             _tell(reason)
             raise SystemExit(UNUSABLE)
@@ -225,6 +229,8 @@ def _evaluate(arguments: Sequence[str]) -> int:
             _tell(sentence)
             code = FAILED
         responses.finish(kept, saved=not problems and not partial)
+        if noted:
+            _tell(f"What the harness noted on its way is in {noted}.")
         return found
 
     harness.cli_evaluate_single = watched
@@ -242,6 +248,31 @@ def _evaluate(arguments: Sequence[str]) -> int:
             f"adds its tasks and sees failures: nothing it printed can be trusted; {_OTHERWISE}"
         )
     return code
+
+
+def _is_quiet(arguments: Sequence[str]) -> bool:
+    """Tell whether the harness's notes are to stay off the screen: nobody asked for them."""
+    known = _known(arguments)
+    asked = any(word.partition("=")[0] == "--verbosity" for word in arguments)
+    return not (asked or known.config or known.tasks in outcome.LISTS)
+
+
+def _note_in_file(output_path: str | None) -> Path | None:
+    """Write the harness's notes to a file beside a run's results.
+
+    Returns:
+        The file; None if nothing is saved, in processes but the first, or if it cannot be written.
+    """
+    if not output_path or os.environ.get("RANK", "0") != "0":
+        return None
+    from loguru import logger
+
+    file = Path(output_path) / "harness.log"
+    try:
+        logger.add(file, level="INFO")
+    except OSError:
+        return None  # the results will say that nothing can be written there
+    return file
 
 
 def _check_include_path(include_path: Any) -> None:

@@ -53,13 +53,13 @@ def tasks_path() -> Path:
     return Path(__file__).resolve().parent
 
 
-class _Loader(yaml.SafeLoader):
+class _Loader(getattr(yaml, "CSafeLoader", yaml.SafeLoader)):  # type: ignore[misc]
     """Reads ``!function a.b`` as the text ``a.b``."""
 
 
 _Loader.add_constructor(
     "!function",
-    lambda loader, node: loader.construct_scalar(node),  # type: ignore[arg-type]
+    lambda loader, node: loader.construct_scalar(node),
 )
 
 

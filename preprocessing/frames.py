@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import io
-from collections.abc import Callable, Collection, Iterator, Sequence
+from bisect import bisect_left, bisect_right
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Generic, TypeVar
@@ -16,6 +17,9 @@ _ONE_PACKET_A_FRAME = ("h264", "hevc", "vp8", "vp9", "av1", "libdav1d", "libvpx-
 
 # Decoders that leave out frames on request, and do not need those for the others.
 _SKIPPING = ("h264", "hevc")
+
+# Frames that are decoded rather than passed over by seeking to the key frame behind them.
+_WORTH_SEEKING = 16
 
 Picture = TypeVar("Picture")
 
@@ -35,6 +39,7 @@ class NumberedFrames:
         self.seconds: list[float] = []
         # The time of each frame in display order, if frames can be found by it.
         self._times: list[int] | None = None
+        self._keys: list[int] = []  # of those, the key frames'
         with open_video(path) as (container, stream):
             facts = [
                 (packet.pts, packet.is_keyframe, packet.is_corrupt or packet.is_discard)
@@ -55,6 +60,7 @@ class NumberedFrames:
                 and not any(hidden for _, _, hidden in facts)
             ):
                 self._times = sorted(times)
+                self._keys = sorted(time for time, key, _ in facts if key)
                 unit = float(stream.time_base)
                 self.seconds = [(time - times[0]) * unit for time in self._times]
         if self._times is None:
@@ -107,19 +113,48 @@ class NumberedFrames:
 
     def _decode(self, wanted: Collection[int]) -> Iterator[tuple[int, Any]]:
         """Yield the wanted frames by number, skipping what nothing depends on if possible."""
-        by_time = {self._times[number]: number for number in wanted} if self._times else {}
+        if self._times is not None:
+            yield from self._decode_by_time({self._times[number]: number for number in wanted})
+            return
+        with open_video(self.path) as (container, stream):
+            for number, frame in enumerate(container.decode(stream)):
+                if number in wanted:
+                    yield number, frame
+
+    def _decode_by_time(self, by_time: Mapping[int, int]) -> Iterator[tuple[int, Any]]:
         with open_video(self.path) as (container, stream):
             context = stream.codec_context
-            count = 0
-            for packet in container.demux(stream):
-                if by_time and context.name in _SKIPPING:
-                    skip = packet.size and packet.pts not in by_time
-                    context.skip_frame = "NONREF" if skip else "DEFAULT"
-                for frame in packet.decode():
-                    number = by_time.get(frame.pts, -1) if by_time else count
-                    count += 1
-                    if number in wanted:
-                        yield number, frame
+            for place, (start, times) in enumerate(self._stretches(sorted(by_time))):
+                if place or start != self._keys[0]:
+                    container.seek(start, stream=stream)
+                left = set(times)
+                for packet in container.demux(stream):
+                    if context.name in _SKIPPING:
+                        skip = packet.size and packet.pts not in left
+                        context.skip_frame = "NONREF" if skip else "DEFAULT"
+                    for frame in packet.decode():
+                        # One that lacks a frame before the key frame is not taken: without it,
+                        # all frames are decoded.
+                        if frame.pts in left and not (start and frame.is_corrupt):
+                            left.remove(frame.pts)
+                            yield by_time[frame.pts], frame
+                    if not left:
+                        break
+
+    def _stretches(self, times: Sequence[int]) -> list[tuple[int, list[int]]]:
+        """Part wanted frames into those that are decoded in one go, each from a key frame on."""
+        assert self._times is not None
+        found: list[tuple[int, list[int]]] = []
+        for time in times:
+            key = self._keys[bisect_right(self._keys, time) - 1]
+            last = found[-1][1][-1] if found else self._times[0]
+            passed = bisect_left(self._times, key) - bisect_left(self._times, last)
+            if not found or passed >= _WORTH_SEEKING:
+                start = key if passed >= _WORTH_SEEKING else self._keys[0]
+                found.append((start, [time]))
+            else:
+                found[-1][1].append(time)
+        return found
 
 
 @dataclass(frozen=True)

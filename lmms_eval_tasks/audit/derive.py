@@ -25,7 +25,7 @@ from video_reasoning.tasks.audit.plan import FILE, AuditedTask, Plan, write_plan
 from video_reasoning.tasks.audit.variants import AuditError, Variant
 from video_reasoning.tasks.errors import did_you_mean
 
-__all__ = ["derive", "find_tasks"]
+__all__ = ["derive", "find_tasks", "refusal"]
 
 _ROUNDS = ("generate_until_multi_round", "generate_until_agentic", "generate_visual_cot")
 
@@ -165,7 +165,7 @@ def derive(plan: Plan, folder: Path) -> Plan:
         except Exception as error:  # whatever a task's own module does when it is loaded
             refused[task.name] = f"its YAML {task.yaml} cannot be loaded: {_explained(error)}"
             continue
-        if reason := _refusal({**config, **task.overrides}):
+        if reason := refusal({**config, **task.overrides}):
             refused[task.name] = reason
         else:
             tasks.append((task, config))
@@ -190,8 +190,8 @@ def _explained(error: BaseException | None) -> str:
     return text
 
 
-def _refusal(config: Mapping[str, Any]) -> str:
-    """Why a task cannot be audited, or the empty text."""
+def refusal(config: Mapping[str, Any]) -> str:
+    """Return why a task cannot be audited by its configuration, or the empty text."""
     if config.get("output_type") in _ROUNDS:
         return f"it asks in several rounds ({config['output_type']})"
     if (examples := config.get("num_fewshot")) and config.get("fewshot_config") is None:

@@ -28,7 +28,7 @@ from video_reasoning.tasks.audit.plan import AuditedTask, Plan
 from video_reasoning.tasks.audit.schemas import OptionShape, find_shape
 from video_reasoning.tasks.audit.scores import TOPS, Metric, metrics_of, read_scores
 
-__all__ = ["Check", "check_documents", "preflight", "table"]
+__all__ = ["UNKNOWN_RANGE", "Check", "check_documents", "preflight", "table"]
 
 _LOOKED_AT = 200
 """Documents whose options and times are looked at."""
@@ -41,6 +41,9 @@ _WRONG = ("", "I do not know.")
 
 _MOST_GRADES = 10
 """Highest whole number that is taken for the top of a scale."""
+
+UNKNOWN_RANGE = "; its range was not seen, give it with --score-range"
+"""End of how a score is read, if no answer that was tried shows its lowest and highest."""
 
 _TIME = re.compile(
     r"\b\d{1,2}:\d{2}(:\d{2})?\b|\b\d+(\.\d+)?\s*(s|secs?|seconds?|minutes?)\b", re.IGNORECASE
@@ -136,8 +139,12 @@ def check_documents(
             return replace(check, refused=_submission(senders, "sends the answers to a server"))
     trials = _Trials(metrics, str(config.get("score_key", "score")))
     for document in documents[:_TRIED]:
-        trials.run(score, document, _answers(target_of, shape, document))
-    return replace(check, **trials.outcome())
+        tried: list[list[Any]] = [[text] for text in _answers(target_of, shape, document)]
+        trials.run(score, document, _likelihoods(config, document) or tried)
+    found = replace(check, **trials.outcome())
+    if trials.values and not found.ranges and plan.score_range is None:
+        return replace(found, score=f"{found.score}{UNKNOWN_RANGE}")
+    return found
 
 
 @dataclass
@@ -160,12 +167,12 @@ class _Trials:
     failures: list[str] = field(default_factory=list)
     blocked: str = ""
 
-    def run(self, score: Any, document: Mapping[str, Any], answers: Iterable[str]) -> None:
-        """Score some answers to a document."""
+    def run(self, score: Any, document: Mapping[str, Any], answers: Iterable[list[Any]]) -> None:
+        """Score some answers to a document, each as the harness hands it over."""
         for answer in answers:
             try:
                 with blocked_network():
-                    returned = score(dict(document), [answer])
+                    returned = score(dict(document), answer)
                 found = read_scores(returned, self.metrics, self.score_key)
             except NetworkBlockedError as error:
                 self.blocked = str(error)
@@ -235,6 +242,8 @@ def _answers(
     try:
         target = target_of(document)
         answers += [str(each) for each in (target if isinstance(target, list) else [target])]
+        answers.append(str(target))
+        answers += [f"{start} - {end} seconds" for start, end in _spans(target)]
     except (Exception, SystemExit):
         pass
     if options := shape.read(document) if shape else None:
@@ -242,6 +251,32 @@ def _answers(
         letters = [chr(ord("A") + place) for place in places]
         answers += [*letters, f"({letters[0]})", *(options.texts[place] for place in places)]
     return list(dict.fromkeys([*answers, *_WRONG]))
+
+
+def _likelihoods(
+    config: Mapping[str, Any], document: Mapping[str, Any]
+) -> list[list[tuple[float, bool]]]:
+    """Return what a model gives a task that weighs its choices: each is the likeliest once."""
+    if config.get("output_type") != "multiple_choice":
+        return []
+    try:
+        choices = config.get("doc_to_choice")
+        listed = choices(document) if callable(choices) else document.get(str(choices), choices)
+        places = range(len(listed))
+    except (Exception, SystemExit):
+        return []
+    return [[(float(place == best) - 1, place == best) for place in places] for best in places]
+
+
+def _spans(target: Any) -> list[tuple[float, float]]:
+    """Return the spans of time that are a right answer, start and end of each."""
+    given = target if isinstance(target, (list, tuple)) else []
+    spans = given if all(isinstance(each, (list, tuple)) for each in given) else [given]
+    return [
+        (span[0], span[1])
+        for span in spans
+        if len(span) == 2 and all(isinstance(end, (int, float)) for end in span)
+    ]
 
 
 def _names_time(text_of: Callable[[Any], Any], document: Mapping[str, Any]) -> bool:

@@ -23,13 +23,18 @@ from typing import Any
 
 from loguru import logger
 
-from video_reasoning.tasks.audit.network import NetworkBlockedError, blocked_network, sends
+from video_reasoning.tasks.audit.network import (
+    NetworkBlockedError,
+    blocked_network,
+    sends,
+    writes_submission,
+)
 
 __all__ = ["ItemScore", "Metric", "metrics_of", "read_scores"]
 
 _SCORE_KEYS = (
     *("score", "correct", "is_correct", "accuracy", "acc", "rating", "hit", "overall"),
-    "MRA:.5:.95:.05",
+    *("MRA:.5:.95:.05", "judge_result"),
 )
 """Names of a question's score in a metric's dict, after the task's own ``score_key``."""
 
@@ -156,6 +161,8 @@ def _aggregated(value: Any, metric: Metric) -> ItemScore:
                 return ItemScore(number, ALONE)
             equal = str(value[answered]).strip() == str(value[right]).strip()
             follows = best is not None and worst is not None and best > worst
+            if not follows and metric.aggregation and writes_submission(metric.aggregation):
+                break  # its answers are scored elsewhere, and not by comparing
             rule = f"{answered}{EQUALS}{right}{COUNTED if follows else ''}"
             return ItemScore(float(equal), rule)
     if number is not None:
@@ -172,10 +179,14 @@ def _alone(value: Any, aggregation: Callable[..., Any] | None) -> float | None:
     if aggregation is None:
         return None
     try:
-        if len(inspect.signature(aggregation).parameters) != 1 or sends(aggregation):
-            return None  # it takes the run's arguments and writes a submission file, or sends one
+        takes = list(inspect.signature(aggregation).parameters)
+        if takes[1:] not in ([], ["args"]) or sends(aggregation) or writes_submission(aggregation):
+            return None
         with _quiet(aggregation), blocked_network():
-            return _number(aggregation([value]))
+            # Without the run's arguments no file can be written to its folder.
+            found = aggregation([value], *([None] * (len(takes) - 1)))
+        each = found if isinstance(found, tuple) else (found,)
+        return _number(each[0]) if len(set(each)) == 1 else None
     except (
         Exception,
         SystemExit,

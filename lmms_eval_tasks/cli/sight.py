@@ -51,7 +51,7 @@ def sight(
     with _progress(model) as heard:
         found = probe(asked, count=probes, frames=frames, heard=heard)
     versions = {"lmms_eval": version("lmms-eval"), "version": version("lmms-eval-video-reasoning")}
-    kept = probed.remember(model, found.form, found.exact, versions)
+    kept = probed.remember(model, found.form, found.exact, versions, forced=force_simple)
     if format_ == "json":
         print(json.dumps(found.as_json(), indent=1))
     else:

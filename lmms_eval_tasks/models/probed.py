@@ -41,14 +41,23 @@ def remembered() -> dict[str, Any]:
     return found if isinstance(found, dict) else {}
 
 
-def remember(model: str, form: str, exact: bool, versions: Mapping[str, str]) -> Path | None:
+def remember(
+    model: str, form: str, exact: bool, versions: Mapping[str, str], *, forced: bool = False
+) -> Path | None:
     """Note that a model was probed; the arguments, which may hold a key, are not kept.
+
+    Args:
+        model: What ``--model`` said.
+        form: The form of its class that the harness took: chat or simple.
+        exact: Whether everything arrived as it was shown.
+        versions: Of what it was probed with.
+        forced: Whether ``--force_simple`` was given.
 
     Returns:
         The file, or None if the store cannot be written to.
     """
     path = store.home() / REMEMBERED
-    entry = {"model": model, "form": form, "exact": exact, **versions}
+    entry = {"model": model, "form": form, "forced": forced, "exact": exact, **versions}
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         with atomic_path(path) as temporary:
@@ -66,17 +75,25 @@ def unprobed(model: str, *, simple: bool) -> str:
         model: What ``--model`` says.
         simple: Whether ``--force_simple`` was given.
     """
-    if not model or model in CLASSES:
-        return ""
-    names = next((each.names for each in quirks.CLASSES if model in each.names), (model,))
-    forms = {row["form"] for row in measured() if row["model"] in names}
-    forms |= {each.get("form") for each in remembered().values() if each.get("model") in names}
-    # A class of one form is given in that form, whatever is asked for.
-    wanted = "simple" if simple else "chat"
-    if wanted in forms or len(forms) == 1:
+    if not model or model in CLASSES or _is_known(model, simple):
         return ""
     flag = " --force_simple" if simple else ""
     return (
         f"which frames reach {model}{flag} was never measured; run `video-reasoning sight --model "
         f"{model}{flag} --model_args ...` with the same arguments to see it."
     )
+
+
+def _is_known(model: str, simple: bool) -> bool:
+    """Tell whether the form of a class that the harness takes was measured."""
+    known = next((each for each in quirks.CLASSES if model in each.names), None)
+    names = known.names if known else (model,)
+    own = [each for each in remembered().values() if each.get("model") in names]
+    if known is not None:
+        taken = "chat" if known.chat and not (simple and known.simple) else "simple"
+        own += [row for row in measured() if row["model"] in names]
+        return any(each.get("form") == taken for each in own)
+    # Of another class only a probe says which forms it has. The same flag takes the same form;
+    # without it a chat form is preferred, and with it a simple one.
+    preferred = "simple" if simple else "chat"
+    return any(each.get("forced") is simple or each.get("form") == preferred for each in own)

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
 from typing import Any
 
-from video_reasoning.tasks.errors import ReleaseError
+from video_reasoning.tasks.errors import ReleaseError, cause
 from video_reasoning.tasks.store.text_files import (
     MOST_NAME,
     is_text,
@@ -109,8 +109,10 @@ def annotation_text(path: Path) -> str:
     """
     try:
         return read_text(path)
-    except (OSError, UnicodeDecodeError) as error:
+    except UnicodeDecodeError as error:
         raise ReleaseError(f"{path} is not UTF-8 text ({error}); fetch it again.") from error
+    except OSError as error:
+        raise ReleaseError(f"{path} cannot be read: {cause(error)}.") from error
 
 
 def json_lines(content: str) -> Iterator[tuple[str, object]]:

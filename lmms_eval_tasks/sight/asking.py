@@ -1,13 +1,14 @@
 """Asking a model the questions of a probe, through the harness as a user starts it.
 
-Private to the harness and used here only: ``generate_until`` of a model class, which is asked all
-questions at once, as in a run, and again one by one if that fails or if it is not clear whose
-pictures were caught.
+Private to the harness and used here only: ``create_from_arg_string`` and ``generate_until`` of a
+model class. ``generate_until`` is asked the questions that the harness gives it, as in a run, and
+again one by one if that fails or if it is not clear whose pictures were caught.
 """
 
 from __future__ import annotations
 
 import os
+import re
 import sys
 import tempfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -28,7 +29,8 @@ ANSWER_TOKENS = 16
 """Tokens of an answer, which nobody reads; some services take no fewer."""
 INTERRUPTED = 130
 """Exit code of the harness's command after Ctrl-C."""
-_LAST_WORDS = 1200
+_LONGEST = 300
+"""Characters of a cause; the rest of it is left out."""
 
 
 @dataclass(frozen=True)
@@ -84,8 +86,21 @@ class _Run:
 
     catches: Mapping[Span, Catch]
     form: str = ""
+    cause: str = ""
     found: list[Asked] = field(default_factory=list)
     earlier: set[Span] = field(default_factory=set)
+
+    def building(self, build: Callable[..., Any]) -> Callable[..., Any]:
+        """Return a function that finds or builds a model, which then notes why it failed."""
+
+        def built(*args: Any, **kwargs: Any) -> Any:
+            try:
+                return build(*args, **kwargs)
+            except Exception as error:
+                self.cause = f"{type(error).__name__}: {error}"
+                raise
+
+        return built
 
     def wrap(self, generate: Callable[..., Any]) -> Callable[..., Any]:
         """Return ``generate_until`` of a class, which then notes what each question got."""
@@ -205,10 +220,24 @@ def ask(
                     if launcher.main(words) == INTERRUPTED:
                         raise KeyboardInterrupt
         if not run.found:
-            lines = log.read_text(encoding="utf-8", errors="replace").splitlines()
-            last = "\n".join(line for line in lines if line.strip())[-_LAST_WORDS:]
-            raise UserError(f"{model.name} could not be loaded; its last words were:\n{last}")
+            raise UserError(_why_nothing_was_asked(model, run.cause, log))
     return run.found, run.form
+
+
+def _why_nothing_was_asked(model: Model, cause: str, log: Path) -> str:
+    """Say in one sentence why a model answered no question."""
+    if cause:
+        return f"{model.name} does not load with these arguments: {_first_sentence(cause)}"
+    lines = log.read_text(encoding="utf-8", errors="replace").splitlines()
+    printed = [line.strip() for line in lines if line.strip()] or ["nothing"]
+    own = [line for line in printed if line.startswith("lmms_eval: ")]
+    last = (own or printed)[-1].removeprefix("lmms_eval: ")
+    return f"{model.name} was not asked anything; the harness printed last: {_first_sentence(last)}"
+
+
+def _first_sentence(text: str) -> str:
+    first = re.split(r"(?<=[.!?])\s|\n", text.strip(), maxsplit=1)[0].rstrip(" .:")
+    return f"{first[:_LONGEST]}..." if len(first) > _LONGEST else f"{first}."
 
 
 @contextmanager
@@ -216,13 +245,18 @@ def _wrapped(run: _Run) -> Iterator[None]:
     """Wrap the class that the harness loads, until the block is left."""
     registry = import_module("lmms_eval.models.registry_v2").ModelRegistryV2
     load = registry.get_model_class
-    wrapped: list[tuple[Any, Any]] = []
+    wrapped: list[tuple[Any, str, Any]] = []
+
+    def replace(owner: Any, name: str, value: Any) -> None:
+        wrapped.append((owner, name, owner.__dict__.get(name)))
+        setattr(owner, name, value)
 
     def get_model_class(self: Any, *args: Any, **kwargs: Any) -> Any:
-        found = load(self, *args, **kwargs)
-        if found not in [each for each, _ in wrapped]:
-            wrapped.append((found, found.__dict__.get("generate_until")))
-            found.generate_until = run.wrap(found.generate_until)
+        found = run.building(load)(self, *args, **kwargs)
+        if found not in [owner for owner, _, _ in wrapped]:
+            replace(found, "generate_until", run.wrap(found.generate_until))
+            build = run.building(found.create_from_arg_string)
+            replace(found, "create_from_arg_string", staticmethod(build))
         return found
 
     registry.get_model_class = get_model_class
@@ -230,11 +264,11 @@ def _wrapped(run: _Run) -> Iterator[None]:
         yield
     finally:
         registry.get_model_class = load
-        for each, own in wrapped:
+        for owner, name, own in wrapped:
             if own is None:
-                del each.generate_until
+                delattr(owner, name)
             else:
-                each.generate_until = own
+                setattr(owner, name, own)
 
 
 @contextmanager

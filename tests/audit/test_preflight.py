@@ -53,6 +53,40 @@ def test_ranges_of_scores(score: Any, expected: Any) -> None:
     assert check(score).ranges.get("acc") == expected
 
 
+@pytest.mark.parametrize("target", [[1.0, 3.5], [[1.0, 3.5]]])
+def test_a_span_of_time_is_tried_as_people_write_it(target: Any) -> None:
+    config = {
+        "process_results": lambda d, r: {"iou": float(r[0].startswith("1.0 - 3.5"))},
+        "metric_list": [{"metric": "iou"}],
+    }
+    found = check_documents(config, DOCUMENTS, lambda d: target, str, plan_of(Path()))
+    assert found.ranges == {"iou": (0.0, 1.0)}
+
+
+def test_a_task_that_weighs_its_choices_is_tried_with_likelihoods() -> None:
+    def score(document: Any, results: Any) -> dict[str, float]:
+        likelihoods = [likelihood for likelihood, _ in results]
+        best = likelihoods.index(max(likelihoods))
+        return {"acc": float("ABC"[best] == document["answer"])}
+
+    config = {
+        "process_results": score,
+        "metric_list": [{"metric": "acc"}],
+        "output_type": "multiple_choice",
+        "doc_to_choice": "options",
+    }
+    found = check_documents(config, DOCUMENTS, lambda d: d["answer"], str, plan_of(Path()))
+    assert found.ranges == {"acc": (0.0, 1.0)}
+
+
+def test_a_range_that_was_not_seen_is_asked_for() -> None:
+    assert check(lambda d, r: {"acc": 0.0}).score.endswith("give it with --score-range")
+    declared = {"process_results": lambda d, r: {"acc": 0.0}, "metric_list": [{"metric": "acc"}]}
+    plan = plan_of(Path(), score_range=(0, 5))
+    found = check_documents(declared, DOCUMENTS, lambda d: d["answer"], str, plan)
+    assert found.score == "acc by number"
+
+
 def test_what_is_refused_before_it_is_asked() -> None:
     no_score = check(lambda d, r: {"acc": {"said": r[0]}})
     assert "no score for each question" in no_score.refused and "said" in no_score.refused

@@ -47,6 +47,7 @@ def test_numbers(value: Any, score: float) -> None:
         ({"hits": 3, "rating": 1}, "key rating"),
         ({"id": "q", "correct": True}, "key correct"),
         ({"MRA:.5:.95:.05": 0.4, "id": 3}, "key MRA:.5:.95:.05"),
+        ({"text_gt": "up", "judge_result": False}, "key judge_result"),
     ],
 )
 def test_dicts_with_a_score(value: dict[str, Any], rule: str) -> None:
@@ -55,6 +56,43 @@ def test_dicts_with_a_score(value: dict[str, Any], rule: str) -> None:
 
 def test_the_tasks_own_key_comes_first() -> None:
     assert read({"score": 0.0, "points": 1.0}, None, "points") == ItemScore(1.0, "key points")
+
+
+def pair_of(items: list[Any]) -> tuple[float, float]:
+    return (mean(items), mean(items))
+
+
+def with_arguments(items: list[Any], args: Any) -> float:
+    return mean(items)
+
+
+def two_numbers(items: list[Any]) -> tuple[float, float]:
+    return (mean(items), 0.5)
+
+
+def writes(items: list[Any], args: Any) -> float:
+    generate_submission_file("x.json", args)
+    return mean(items)
+
+
+def generate_submission_file(name: str, args: Any) -> None:
+    """As the harness's; not called."""
+    raise AssertionError
+
+
+@pytest.mark.parametrize(
+    ("aggregation", "value"),
+    [(pair_of, 1.0), (with_arguments, 1.0), (two_numbers, None), (writes, None)],
+)
+def test_aggregations_of_other_forms(aggregation: Callable[..., Any], value: float | None) -> None:
+    """Equal numbers are one; the run's arguments are needed only to write a file."""
+    assert read({"parsed": "A", "key": "A"}, aggregation).value == value
+
+
+def test_answers_for_a_submission_are_not_compared() -> None:
+    answered = {"pred": "up", "answer": "up"}
+    assert read(answered, writes).value is None
+    assert read(answered, lambda items: None).value == 1.0
 
 
 def test_the_aggregation_over_one_item() -> None:

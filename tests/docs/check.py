@@ -96,7 +96,9 @@ def steps(page: Path, left_out: Counter[str]) -> Iterator[Step]:
                 last = Step(block.place, script, [shown] if shown else [])
                 yield last
         elif block.language == "python" and "print(" in block.text and not block.note:
-            last = Step(block.place, f"python - <<'PYTHON'\n{block.text}PYTHON\n")
+            values = re.findall(r"^print\(.*\) +# (.+)$", block.text, re.MULTILINE)
+            script = f"python - <<'PYTHON'\n{block.text}PYTHON\n"
+            last = Step(block.place, script, ["\n".join(values)] if values else [])
             yield last
         elif block.language in ("text", "") and last and not block.note:
             last.shown.append(block.text)
@@ -158,13 +160,14 @@ def _equal(wanted: str, printed: str) -> bool:
 
 def _masked(line: str) -> str:
     line = re.sub(r"\b\d{8}_\d{6}\b", "DATE", line.strip())
+    line = re.sub(r"\bstore [0-9a-f]{6}\b", "store DIGEST", line)
     line = re.sub(r"127\.0\.0\.1:\d+", "127.0.0.1:PORT", line)
     line = re.sub(r"\b20\d\d-\d\d-\d\d \d\d:\d\d\b", "DATE", line)
-    return re.sub(r"(?<![\w.:/])/[\w.+-]+(?:/[^/\s:,;]+)+", "PATH", line)
+    return re.sub(r"(?<![\w.:/])…?/[\w.+-]+(?:/[^/\s:,;]+)+", "PATH", line)
 
 
 def typed(arguments: Sequence[str]) -> int:
-    """Run our command as it was typed; a page is ended by Ctrl-C as soon as it can be opened."""
+    """Run our command as it was typed; a page is ended as soon as it can be opened."""
     command = [sys.executable, "-c", "from video_reasoning.tasks.cli.main import main; main()"]
     if not SERVING.match(" ".join(arguments)):
         return subprocess.run([*command, *arguments], check=False).returncode
@@ -172,8 +175,8 @@ def typed(arguments: Sequence[str]) -> int:
     for line in process.stdout or ():
         print(line, end="", flush=True)
         if line.startswith("Open http"):
-            process.send_signal(signal.SIGINT)
-    return 0 if process.wait() in (0, 130) else process.returncode
+            process.send_signal(signal.SIGTERM)
+    return 0 if process.wait() in (0, 128 + signal.SIGTERM) else process.returncode
 
 
 # What pages find in their folders
@@ -200,9 +203,13 @@ def prepared(work: Path) -> dict[str, str]:
             subprocess.run(
                 [*target, f"DEMO={demo}", "demo"], env=environment, stdout=log, check=True
             )
-        for model in ("sample_observer", "random_choice"):
+        for model, task, out in (
+            ("sample_observer", "tvbench_tomato_principles", "results"),
+            ("random_choice", "tvbench_tomato_principles", "results"),
+            ("random_choice", "causalvqa_test", "test"),
+        ):
             command = ["-m", "video_reasoning.tasks", "--model", model, "--log_samples"]
-            options = ["--tasks", "tvbench_tomato_principles", "--output_path", f"{demo}/results"]
+            options = ["--tasks", task, "--output_path", str(demo / out)]
             subprocess.run(
                 [sys.executable, *command, *options], env=environment, check=True,
                 stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
@@ -216,11 +223,24 @@ def prepared(work: Path) -> dict[str, str]:
     return environment
 
 
-def _video(folder: Path) -> None:
+def _video(folder: Path, work: Path) -> None:
     write_numbered(folder / "video.mp4", range(230))
 
 
-FIXTURES: Mapping[str, Callable[[Path], None]] = {"reuse": _video}
+def _test_split(folder: Path, work: Path) -> None:
+    shutil.copytree(work / "demo" / "test", folder / "results", dirs_exist_ok=True)
+
+
+def _demo(folder: Path, work: Path) -> None:
+    (folder / "demo").symlink_to(work / "demo")
+
+
+FIXTURES: Mapping[str, Callable[[Path, Path], None]] = {
+    "README": _test_split,
+    "causalvqa": _test_split,
+    "make-pairs": _demo,
+    "reuse": _video,
+}
 
 
 def check(
@@ -237,7 +257,7 @@ def check(
     shutil.rmtree(store, ignore_errors=True)
     shutil.copytree(work / "demo" / "store", store, copy_function=os.link)
     if page.stem in FIXTURES:
-        FIXTURES[page.stem](folder)
+        FIXTURES[page.stem](folder, work)
     failed = run(found, folder, {**environment, "VIDEO_REASONING_HOME": str(store)})
     lines = [line for step in found for line in differences(step)]
     shown = sum(len(step.shown) for step in found)
@@ -261,7 +281,9 @@ def main() -> int:
     problems = [
         problem
         for page in PAGES
-        if page.stem not in FOLLOWED and (not options.pages or page.stem in options.pages)
+        if page.parent.name != "reference"  # each command's own example
+        and page.stem not in FOLLOWED
+        and (not options.pages or page.stem in options.pages)
         for problem in check(page, work, environment, left_out)
     ]
     reasons = ", ".join(f"{why} {count}" for why, count in left_out.most_common())

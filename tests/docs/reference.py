@@ -100,7 +100,7 @@ def commands() -> str:
         "",
         WRITTEN,
         "What each command's `--help` says. `lmms_eval` takes the options of the harness, and",
-        "`--fresh` and `--partial` of its own ([interrupted evaluations](../reliability.md)).",
+        "`--fresh` and `--partial` of its own ([interrupted evaluations](../interruptions.md)).",
         "",
     ]
     program = typer.main.get_command(app)

@@ -20,6 +20,7 @@ from video_reasoning.tasks.models import responses
 from video_reasoning.tasks.models.names import unknown_model
 
 ORDINARY = {
+    ".",
     "accelerate",
     "cat",
     "cd",
@@ -34,6 +35,7 @@ ORDINARY = {
     "pip",
     "pip-audit",
     "python",
+    "python3",
     "ray",
     "scontrol",
     "sleep",

@@ -41,3 +41,12 @@ def test_variables_that_are_set_and_unknown_are_shown() -> None:
     assert is_set(environment) == {f"{PREFIX}HOME": "/store", f"{PREFIX}JUDGE_API_KEY": "(set)"}
     (sentence,) = unknown(environment)
     assert f"{PREFIX}SIHGT is set" in sentence and f"{PREFIX}SIGHT" in sentence
+
+
+def test_the_index_for_models_names_pages_that_exist() -> None:
+    linked = re.findall(r"\]\(([\w./-]+)\)", (ROOT / "docs" / "llms.txt").read_text("utf-8"))
+    assert len(linked) > 15 and all((ROOT / "docs" / page).is_file() for page in linked)
+
+
+def test_the_front_page_is_short() -> None:
+    assert len((ROOT / "README.md").read_text("utf-8").split()) < 900

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import io
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
+import av
 import cv2
 import numpy as np
 import pytest
@@ -20,7 +23,7 @@ from video_reasoning.preprocessing.frames import (
     jpeg,
     read_frames,
 )
-from video_reasoning.preprocessing.video import VideoError
+from video_reasoning.preprocessing.video import VideoError, open_video
 
 
 def number(image: Image.Image) -> int:
@@ -95,3 +98,60 @@ def test_pictures_are_small_jpegs() -> None:
     image = Image.open(io.BytesIO(jpeg(Image.new("RGB", (1920, 1080), (200, 40, 40)))))
     assert image.format == "JPEG" and image.size == (960, 540)
     assert Image.open(io.BytesIO(jpeg(Image.new("RGB", (60, 40))))).size == (60, 40)
+
+
+@pytest.mark.parametrize(
+    ("codec", "options"),
+    [
+        ("libx264", {"g": "24", "bf": "3"}),
+        ("libx264", {"g": "24", "bf": "3", "x264-params": "open-gop=1:b-pyramid=normal"}),
+        ("libx264", {"g": "24", "x264-params": "intra-refresh=1"}),
+        ("libx265", {"g": "24", "x265-params": "log-level=none:open-gop=1"}),
+        ("libvpx-vp9", {"g": "24", "cpu-used": "8"}),
+    ],
+    ids=["closed", "open", "refreshed", "hevc", "vp9"],
+)
+def test_a_frame_that_is_sought_is_the_same(
+    tmp_path: Path, codec: str, options: dict[str, str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(NumberedFrames, "recount", None)
+    path = write_video(tmp_path / "long.mp4", 200, codec=codec, options=options)
+    with av.open(str(path)) as container:
+        decoded = [frame.to_ndarray(format="gray") for frame in container.decode(video=0)]
+    for wanted in ([0, 90, 91, 130, 199], [199], [95, 96, 97], list(range(0, 200, 7))):
+        found = NumberedFrames(path).read(
+            lambda _, wanted=wanted: wanted, lambda frame: frame.to_ndarray(format="gray")
+        )
+        assert sorted(found) == wanted
+        for number, picture in found.items():
+            assert np.array_equal(picture, decoded[number]), number
+
+
+def test_only_what_is_needed_is_decoded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = write_video(
+        tmp_path / "long.mp4", 240, options={"g": "10", "bf": "0", "sc_threshold": "0"}
+    )
+    video = NumberedFrames(path)
+    assert video._times is not None
+    times = [video._times[number] for number in (3, 12, 101, 105, 239)]
+    assert [video._times.index(start) for start, _ in video._stretches(times)] == [0, 100, 230]
+
+    packets: list[int] = []
+    monkeypatch.setattr(frames, "open_video", lambda path: counted(open_video(path), packets))
+    monkeypatch.setattr(NumberedFrames, "recount", None)
+    found = video.read(lambda _: (3, 101, 239), lambda frame: read_number(frame.to_ndarray()[:64]))
+    assert found == {number: number for number in found}
+    assert len(packets) < 80
+
+
+@contextmanager
+def counted(opened: Any, packets: list[int]) -> Iterator[Any]:
+    """A video whose packets are counted as they are read."""
+    with opened as (container, stream):
+
+        def demux(stream: Any) -> Iterator[Any]:
+            for packet in container.demux(stream):
+                packets.append(packet.pts)
+                yield packet
+
+        yield SimpleNamespace(demux=demux, seek=container.seek), stream

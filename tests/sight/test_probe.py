@@ -18,7 +18,7 @@ from video_reasoning.tasks import launcher, store
 from video_reasoning.tasks.cli import sight as command
 from video_reasoning.tasks.errors import UserError
 from video_reasoning.tasks.models import probed, quirks
-from video_reasoning.tasks.sight import caught, naming, probe, verdict
+from video_reasoning.tasks.sight import asking, caught, naming, probe, verdict
 from video_reasoning.tasks.sight.asking import Asked, Model
 from video_reasoning.tasks.sight.caught import Catch, Look
 from video_reasoning.tasks.sight.clips import cells
@@ -227,8 +227,17 @@ def test_who_was_never_probed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
     assert probed.remember("some", "chat", True, {"lmms_eval": "0"}) == tmp_path / "home/sight.json"
     assert probed.remember("other", "simple", False, {}) is not None
     assert probed.unprobed("some", simple=False) == probed.unprobed("other", simple=True) == ""
+    # The other form of a class is another model.
+    for model, simple in (("qwen3_vl", True), ("some", True)):
+        assert "--force_simple was never measured" in probed.unprobed(model, simple=simple)
+    assert probed.unprobed("qwen3_vl", simple=False) == ""
+    # Of one form, given without the flag and with it.
+    assert probed.unprobed("other", simple=False) == ""
+    assert "qwen2_vl" in probed.unprobed("qwen2_vl", simple=False)
+    probed.remember("qwen2_vl", "simple", True, {})
+    assert probed.unprobed("qwen2_vl", simple=False) == probed.unprobed("qwen2_vl", simple=True)
     assert set(json.loads((tmp_path / "home/sight.json").read_text())) == {
-        "some (chat)", "other (simple)"
+        "some (chat)", "other (simple)", "qwen2_vl (simple)"
     }  # fmt: skip
 
 
@@ -296,6 +305,45 @@ def test_a_served_model_that_gets_too_few_of_a_whole_video(sight: Any, tmp_path:
     assert rows["blind"]["seen"] == [0, 0] and rows["last1"]["seen"] == [1] * 4
     note = (tmp_path / "home" / probed.REMEMBERED).read_text()
     assert "openai (chat)" in note and "secret" not in note
+
+
+@pytest.mark.harness
+def test_a_model_that_does_not_load_is_one_sentence(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """The harness's own command, over a class of it which fails to load."""
+    from lmms_eval.models.simple.dummy import Dummy
+
+    def fails(self: Any, *args: Any, **kwargs: Any) -> None:
+        raise OSError("No weights in x. Try another name,\nfor example.")
+
+    monkeypatch.setattr(Dummy, "__init__", fails)
+    own = dict(Dummy.__dict__)
+    asked = [each for each in PROBES if each.name == "blind"]
+    with pytest.raises(UserError) as raised:
+        asking.ask(Model("dummy"), asked, [NAMED])
+    assert str(raised.value) == (
+        "dummy does not load with these arguments: OSError: No weights in x."
+    )
+    assert dict(Dummy.__dict__) == own
+
+
+@pytest.mark.parametrize(
+    ("cause", "printed", "said"),
+    [
+        (f"ValueError: {'w' * 900}", "", f"load with these arguments: ValueError: {'w' * 288}..."),
+        ("", "x\nlmms_eval: No data is there: prepare it.\nBye", "last: No data is there: prepare"),
+        ("", "Killed by the system\n\n", "last: Killed by the system."),
+        ("", "", "last: nothing."),
+    ],
+)
+def test_why_nothing_was_asked_is_one_sentence(
+    cause: str, printed: str, said: str, tmp_path: Path
+) -> None:
+    log = tmp_path / "log.txt"
+    log.write_text(printed)
+    found = asking._why_nothing_was_asked(Model("m"), cause, log)
+    assert said in found and "\n" not in found and len(found) < 400
 
 
 @pytest.mark.harness

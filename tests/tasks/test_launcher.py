@@ -155,7 +155,8 @@ def test_each_evaluation_is_watched_and_the_harness_is_as_before(
 
     module = stand_in(monkeypatch, cli_evaluate=evaluate, cli_evaluate_single=single)
     assert launcher.main(["--tasks", "mme"]) == (launcher.FAILED if fails else 0)
-    assert seen == [([str(registry.tasks_path())], ["--tasks", "mme"])]
+    words = ["--tasks", "mme", "--verbosity", "WARNING"]
+    assert seen == [([str(registry.tasks_path())], words)]
     assert module.cli_evaluate_single is single
 
 
@@ -321,3 +322,35 @@ def test_options_of_our_own_do_not_reach_the_harness(monkeypatch: pytest.MonkeyP
     assert launcher.main(["--fresh", "--tasks", "list", "--partial"]) == 0
     assert seen == [(["--tasks", "list"], ["1", "1"])]
     assert not os.environ.keys() & set(OPTIONS.values())
+
+
+@pytest.mark.parametrize(
+    ("words", "quiet"),
+    [
+        (["--tasks", "mme"], True),
+        (["--tasks", "mme", "--verbosity", "INFO"], False),
+        (["--tasks", "mme", "--verbosity=DEBUG"], False),
+        (["--tasks", "list"], False),
+        (["--config", "runs.yaml"], False),
+    ],
+)
+def test_the_harness_is_quiet_unless_asked(words: list[str], quiet: bool) -> None:
+    assert launcher._is_quiet(words) is quiet
+
+
+def test_what_the_harness_notes_is_in_a_file(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from loguru import logger
+
+    file = launcher._note_in_file(str(tmp_path / "results"))
+    assert file == tmp_path / "results" / "harness.log"
+    logger.info("a note")
+    logger.remove()
+    logger.add(sys.stderr)
+    assert "a note" in file.read_text(encoding="utf-8")
+    assert launcher._note_in_file(None) is None
+    (tmp_path / "file").touch()
+    assert launcher._note_in_file(str(tmp_path / "file")) is None
+    monkeypatch.setenv("RANK", "1")
+    assert launcher._note_in_file(str(tmp_path / "other")) is None

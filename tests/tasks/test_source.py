@@ -11,6 +11,7 @@ import pytest
 
 from video_reasoning.tasks.errors import ReleaseError
 from video_reasoning.tasks.release import source
+from video_reasoning.tasks.release.records import annotation_text
 from video_reasoning.tasks.release.source import Release
 
 
@@ -132,3 +133,8 @@ def test_a_loop_of_links_ends(tmp_path: Path) -> None:
     (tmp_path / "r" / "loop").symlink_to(tmp_path / "r")
     (tmp_path / "r" / "x.json").write_text("{}")
     assert len(Release(tmp_path / "r", tmp_path / "scratch").annotations(".json")) == 1
+
+
+def test_a_file_that_is_not_there_is_not_called_text(tmp_path: Path) -> None:
+    with pytest.raises(ReleaseError, match="cannot be read: No such file or directory"):
+        annotation_text(tmp_path / "mine.csv")
