@@ -11,6 +11,7 @@ import math
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -376,8 +377,9 @@ class _Metric:
     def n_scored(self) -> int:
         return sum(map(len, self.values.values()))
 
-    @property
+    @cached_property
     def highest(self) -> float:
+        """The highest of all scores, once all have been collected."""
         return max(map(max, self.values.values()), default=math.nan)
 
     @property
