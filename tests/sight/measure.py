@@ -58,7 +58,6 @@ class Entry:
         simple: Whether ``--force_simple`` is given.
         family: Architecture of its random weights, which become ``pretrained=``.
         stand_in: A function of :mod:`.stand_ins`.
-        quick: Whether a test measures it again.
         needs: Packages without which it is left out, and keeps what was measured before.
     """
 
@@ -68,7 +67,6 @@ class Entry:
     simple: bool = False
     family: str = ""
     stand_in: str = ""
-    quick: bool = True
     needs: tuple[str, ...] = ()
 
     @property
@@ -108,7 +106,6 @@ ENTRIES = (
         "model",
         f"{_EAGER},max_num_frames=16,max_soft_tokens=70",
         family="gemma4",
-        quick=False,
         needs=("torchcodec",),
     ),
     Entry(
@@ -132,6 +129,12 @@ ENTRIES = (
     Entry("vllm", "request", "model=m,max_frame_num=16", simple=True, stand_in="vllm"),
     Entry("litellm", "request", f"model=m,max_frames_num=16,{_SERVER}", stand_in="litellm"),
 )
+
+QUICK = (
+    "qwen2_5_vl", "qwen2_vl", "qwen3_vl", "llava_hf", "internvl_hf", "gemma3",
+    "llava_onevision1_5", "internvl2", "openai", "async_openai", "vllm", "litellm",
+)  # fmt: skip
+"""The dozen that a test measures again: a form of each class that can be had without more."""
 
 _LLAVA = "needs the package llava (LLaVA-NeXT), which is not on PyPI"
 _REMOTE = "needs a checkpoint's own code"
