@@ -35,6 +35,9 @@ _LOOKED_AT = 200
 _TRIED = 4
 """Documents whose scoring is tried."""
 
+_UPSIDE_DOWN = "a wrong answer scores above the right one"
+"""In place of how a metric is read that does not say what is right."""
+
 _WRONG = ("", "I do not know.")
 """Answers that no question has."""
 
@@ -146,6 +149,7 @@ def check_documents(
     for document in documents[:_TRIED]:
         tried: list[list[Any]] = [[text] for text in _answers(target_of, shape, document)]
         trials.run(score, document, _likelihoods(config, document) or tried)
+        trials.compare(tried[0][0])
     found = replace(check, **trials.outcome())
     if trials.values and not found.ranges and plan.score_range is None:
         return replace(found, score=f"{found.score}{UNKNOWN_RANGE}")
@@ -163,6 +167,7 @@ class _Trials:
         rules: Metric -> how they were read, or what was seen instead.
         failures: What the task failed with.
         blocked: What was tried to be reached.
+        latest: Answer -> metric -> score, of the document that was tried last.
     """
 
     metrics: Sequence[Metric]
@@ -171,9 +176,18 @@ class _Trials:
     rules: dict[str, str] = field(default_factory=dict)
     failures: list[str] = field(default_factory=list)
     blocked: str = ""
+    latest: dict[str, dict[str, float]] = field(default_factory=dict)
+
+    def compare(self, right: str) -> None:
+        """Leave out metrics in which "no" scores above a right "yes", or the other way around."""
+        wrong = self.latest.get(_opposite(right), {})
+        for name, value in wrong.items():
+            if value > self.latest.get(right, {}).get(name, 0):
+                self.rules[name] = _UPSIDE_DOWN
 
     def run(self, score: Any, document: Mapping[str, Any], answers: Iterable[list[Any]]) -> None:
         """Score some answers to a document, each as the harness hands it over."""
+        self.latest = {}
         for answer in answers:
             try:
                 with blocked_network():
@@ -188,11 +202,15 @@ class _Trials:
             for name, each in found.items():
                 self.rules.setdefault(name, each.rule)
                 if each.value is not None:
-                    self.rules[name] = each.rule
+                    if self.rules[name] != _UPSIDE_DOWN:
+                        self.rules[name] = each.rule
                     self.values.setdefault(name, []).append(each.value)
+                    self.latest.setdefault(str(answer[0]), {})[name] = each.value
 
     def outcome(self) -> dict[str, Any]:
         """Return what is known of the scores, as the fields of a check."""
+        for name in [name for name, rule in self.rules.items() if rule == _UPSIDE_DOWN]:
+            self.values.pop(name, None)
         if self.values:
             ranges = {
                 name: ends
@@ -247,7 +265,7 @@ def _answers(
     try:
         target = target_of(document)
         answers += [str(each) for each in (target if isinstance(target, list) else [target])]
-        answers.append(str(target))
+        answers += [str(target), *filter(None, map(_opposite, answers))]
         answers += [f"{start} - {end} seconds" for start, end in _spans(target)]
     except (Exception, SystemExit):
         pass
@@ -256,6 +274,12 @@ def _answers(
         letters = [chr(ord("A") + place) for place in places]
         answers += [*letters, f"({letters[0]})", *(options.texts[place] for place in places)]
     return list(dict.fromkeys([*answers, *_WRONG]))
+
+
+def _opposite(answer: str) -> str:
+    """Return "no" for "yes" and "yes" for "no", as it is written; "" for other answers."""
+    words = {"yes": "no", "Yes": "No", "YES": "NO"}
+    return {**words, **{no: yes for yes, no in words.items()}}.get(answer, "")
 
 
 def _likelihoods(

@@ -100,7 +100,7 @@ CONTENTS: Sequence[tuple[str, Any]] = (
 MCQ = {"question_type": "multiple-choice", "answer": "A"}
 COLUMNS: Mapping[str, Mapping[str, Any]] = {
     "FALCONBench": {"gt_option_idx": 0, "question_id": "7", "gt_answer": "A"},
-    "camerabench_vqa": {"Index": "0", "Label": "Yes"},
+    "camerabench_vqa": {"Index": "0", "answer": "No"},
     "cgbench": {"right_answer": "A", "answer": WORDS[0]},
     "cinepile": {"answer_key_position": 0, "answer_key": WORDS[0], "hard_split": "True"},
     "egotaskqa": {"a": "A", "option": OPTIONS["dict"]},
@@ -170,7 +170,6 @@ COLUMNS: Mapping[str, Mapping[str, Any]] = {
 """Family, task or beginning of a task's name -> columns whose content cannot be found by trying."""
 
 WRONG: Mapping[str, str] = {
-    "camerabench_vqa": "its score says what was answered, not whether that is right",
     "cuva_test": "its metrics compare texts by a model that is not installed here",
     "youcook2_val": "its metrics compare texts by a program in Java that is not installed here",
 }
