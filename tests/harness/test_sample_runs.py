@@ -95,7 +95,10 @@ def test_random_choice_is_at_chance_and_two_processes_agree(
     }
     shutil.rmtree(random_choice.folder)
     # What `accelerate launch` starts on several GPUs; on CPUs it would start one process only.
-    both = harness("--model", "random_choice", "--tasks", THREE_TASKS, home=sample_store, ranks=2)
+    both = harness(
+        "--model", "random_choice", "--tasks", THREE_TASKS, "--verbosity", "INFO",
+        home=sample_store, ranks=2,
+    )  # fmt: skip
     assert both.returncode == 0, both.output[-3000:]
     assert "on rank 1" in both.output
     for task, metrics in alone.items():
