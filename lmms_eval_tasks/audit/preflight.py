@@ -180,7 +180,8 @@ class _Trials:
 
     def compare(self, right: str) -> None:
         """Leave out metrics in which "no" scores above a right "yes", or the other way around."""
-        wrong = self.latest.get(_opposite(right), {})
+        opposite = _opposite(right)
+        wrong = self.latest.get(opposite, {}) if opposite else {}
         for name, value in wrong.items():
             if value > self.latest.get(right, {}).get(name, 0):
                 self.rules[name] = _UPSIDE_DOWN
