@@ -7,7 +7,6 @@ asked, and nothing is sent anywhere.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import islice
@@ -25,7 +24,7 @@ from video_reasoning.tasks.audit.network import (
     writes_submission,
 )
 from video_reasoning.tasks.audit.plan import AuditedTask, Plan
-from video_reasoning.tasks.audit.schemas import OptionShape, find_shape
+from video_reasoning.tasks.audit.schemas import OptionShape, find_shape, names_time
 from video_reasoning.tasks.audit.scores import TOPS, Metric, metrics_of, read_scores
 
 __all__ = ["UNKNOWN_RANGE", "Check", "check_documents", "preflight", "table"]
@@ -48,11 +47,6 @@ _MOST_GRADES = 10
 UNKNOWN_RANGE = "; its range was not seen, give it with --score-range"
 """End of how a score is read, if no answer that was tried shows its lowest and highest."""
 
-_TIME = re.compile(
-    r"\b\d{1,2}:\d{2}(:\d{2})?\b|\b\d+(\.\d+)?\s*(s|secs?|seconds?|minutes?)\b", re.IGNORECASE
-)
-"""A time that a prompt names."""
-
 
 @dataclass(frozen=True)
 class Check:
@@ -67,6 +61,7 @@ class Check:
         looked_at: Documents that were looked at.
         options: Those of them whose options were found.
         timed: Those of them whose prompt names a time.
+        movable: Options of a question that can be put in another order, at most.
     """
 
     refused: str = ""
@@ -77,6 +72,7 @@ class Check:
     looked_at: int = 0
     options: int = 0
     timed: int = 0
+    movable: int = 0
 
 
 def preflight(plan: Plan) -> tuple[Plan, dict[str, Check]]:
@@ -93,7 +89,8 @@ def preflight(plan: Plan) -> tuple[Plan, dict[str, Check]]:
             refused[task.name] = check.refused
             logger.warning(f"{task.name} is not audited: {check.refused}.")
         else:
-            tasks.append(replace(task, ranges=check.ranges, judged=check.judged))
+            seen = replace(task, ranges=check.ranges, judged=check.judged)
+            tasks.append(replace(seen, movable=check.movable))
     return replace(plan, tasks=tuple(tasks), refused=refused), checks
 
 
@@ -106,6 +103,12 @@ def _check(plan: Plan, task: AuditedTask) -> Check:
     except (Exception, SystemExit) as error:  # whatever a task does when its data are loaded
         said = " ".join(str(error).split()) or repr(error)
         return Check(refused=f"its data cannot be loaded: {said}")
+    column = plan.group_by.partition(":")[0]
+    if column and first and column not in first[0]:
+        return Check(
+            refused=f"its documents have no column '{column}' (--group-by); they have "
+            f"{', '.join(first[0])}"
+        )
     found = check_documents(config, first, loaded.doc_to_target, loaded.doc_to_text, plan)
     return replace(found, questions=len(documents))
 
@@ -127,9 +130,11 @@ def check_documents(
         plan: The audit.
     """
     shape = find_shape(documents, [OptionShape.parse(text) for text in plan.option_fields])
+    read = [options for each in documents if (options := shape.read(each))] if shape else []
     check = Check(
         looked_at=len(documents),
-        options=sum(shape.read(document) is not None for document in documents) if shape else 0,
+        options=len(read),
+        movable=max((len(options.movable) for options in read), default=0),
         timed=sum(_names_time(text_of, document) for document in documents),
     )
     score = config.get("process_results")
@@ -175,7 +180,8 @@ class _Trials:
 
     def compare(self, right: str) -> None:
         """Leave out metrics in which "no" scores above a right "yes", or the other way around."""
-        wrong = self.latest.get(_opposite(right), {})
+        opposite = _opposite(right)
+        wrong = self.latest.get(opposite, {}) if opposite else {}
         for name, value in wrong.items():
             if value > self.latest.get(right, {}).get(name, 0):
                 self.rules[name] = _UPSIDE_DOWN
@@ -305,7 +311,7 @@ def _spans(target: Any) -> list[tuple[float, float]]:
 
 def _names_time(text_of: Callable[[Any], Any], document: Mapping[str, Any]) -> bool:
     try:
-        return _TIME.search(str(text_of(document))) is not None
+        return names_time(str(text_of(document)))
     except (Exception, SystemExit):
         return False  # it writes its prompt from more than the document
 

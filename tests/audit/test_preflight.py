@@ -106,6 +106,11 @@ def test_a_score_that_says_what_was_answered_is_refused() -> None:
     assert not found.refused and found.ranges == {"acc": (0.0, 1.0)}
 
 
+def test_what_an_empty_answer_scores_says_nothing_of_a_task() -> None:
+    """Some tasks guess a letter if they find none."""
+    assert not check(lambda d, r: {"acc": float(r[0] == "" or r[0] == "(A)")}).refused
+
+
 def test_a_judge_is_not_asked() -> None:
     found = check(lambda d, r: {"acc": ask_server([])})
     assert found.judged and "judge.example.invalid" in found.score and not found.refused
