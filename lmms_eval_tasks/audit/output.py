@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from rich import box
@@ -13,9 +13,10 @@ from rich.text import Text
 
 from video_reasoning.metrics.intervals import Estimate
 from video_reasoning.metrics.principles import format_ratio
+from video_reasoning.metrics.shortcuts import CLASSES
 from video_reasoning.tasks.audit.result import Audit, AuditResult, Finding
 
-__all__ = ["markdown", "render"]
+__all__ = ["classes_table", "markdown", "render"]
 
 _COLUMNS = ("measure", "value", "interval", "questions", "missing")
 
@@ -82,6 +83,17 @@ def _table(result: AuditResult) -> Table:
         table.add_column(column, justify="left" if left else "right", no_wrap=True)
     for row in _rows(result):
         table.add_row(*row)
+    return table
+
+
+def classes_table(counts: Mapping[str, Sequence[str]]) -> Table:
+    """Return how many questions are in each class, a row for each model and for all together."""
+    table = Table(box=box.SIMPLE_HEAD, show_edge=False, pad_edge=False)
+    table.add_column("right by", overflow="fold")
+    for name in (*CLASSES, "not known"):
+        table.add_column(name, justify="right", overflow="fold")
+    for label, cells in counts.items():
+        table.add_row(label, *cells)
     return table
 
 

@@ -14,9 +14,7 @@ from typing import Annotated
 
 from loguru import logger
 from pydantic import BeforeValidator, NonNegativeInt, TypeAdapter, ValidationError
-from rich import box
 from rich.console import Console
-from rich.table import Table
 
 from video_reasoning.tasks import registry, store
 from video_reasoning.tasks.audit.files import write_text
@@ -420,17 +418,15 @@ def _print_classes(
     """Print how many questions are in each class, by each model and by enough of them."""
     from video_reasoning.metrics.shortcuts import CLASSES
     from video_reasoning.tasks.audit.measures import classes_by_luck, classes_of
+    from video_reasoning.tasks.audit.output import classes_table
 
     each = [(plan.variants, result.questions) for plan, result in zip(plans, results, strict=True)]
-    shown = Table(box=box.SIMPLE_HEAD, show_edge=False, pad_edge=False)
-    shown.add_column("right by", overflow="fold")
-    for name in (*CLASSES, "not known"):
-        shown.add_column(name, justify="right", overflow="fold")
     rows = {model: classes_of([one], 1) for model, one in zip(models, each, strict=True)}
     rows[f"{votes} of {len(models)} models"] = classes_of(each, votes)
-    for label, found in rows.items():
-        counts = [found.count(name) for name in (*CLASSES, None)]
-        shown.add_row(label, *(f"{count:,}" for count in counts))
+    counts = {
+        label: [f"{found.count(name):,}" for name in (*CLASSES, None)]
+        for label, found in rows.items()
+    }
     if guessed := classes_by_luck(each, votes):
-        shown.add_row("  of guessing models", *(f"{guessed[name]:,.0f}" for name in CLASSES), "")
-    Console(soft_wrap=True).print(shown)
+        counts["  of guessing models"] = [*(f"{guessed[name]:,.0f}" for name in CLASSES), ""]
+    Console().print(classes_table(counts))
