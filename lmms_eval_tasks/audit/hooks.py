@@ -22,6 +22,7 @@ from typing import Any
 from loguru import logger
 
 from video_reasoning.preprocessing.sampling import uniform_indices
+from video_reasoning.preprocessing.wanted import is_gathering
 from video_reasoning.tasks import sight
 from video_reasoning.tasks.audit.harness import load_config
 from video_reasoning.tasks.audit.network import NetworkBlockedError, blocked_network, sends
@@ -348,6 +349,8 @@ class Hooks:
         source: str = "",
         visuals: Sequence[Any] = (),
     ) -> None:
+        if is_gathering():
+            return
         condition, kinds = self._variant.condition, [kind_of(visual) for visual in visuals]
         known = condition and (not condition.m or kinds == ["video"])
         frames = condition.m if condition and known else None
@@ -360,6 +363,8 @@ class Hooks:
     def _not_shown(
         self, document: Mapping[str, Any], error: BaseException, given: Any
     ) -> list[Any]:
+        if is_gathering():
+            return []
         place = self._name, document_key(document)
         reason = str(error) if isinstance(error, NotShownError) else f"the task failed: {error!r}"
         if place not in _failed:
