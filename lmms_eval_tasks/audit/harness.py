@@ -43,9 +43,9 @@ def load_config(path: Path, *, functions: bool = True) -> dict[str, Any]:
     return dict(load(str(path), mode="full" if functions else "simple"))
 
 
-def load_task(config: dict[str, Any]) -> Any:
-    """Load a task with its documents, as the harness does for a run."""
-    return _of_harness("api.task", "ConfigurableTask")(config=config)
+def load_task(config: dict[str, Any], model: str = "") -> Any:
+    """Load a task with its documents, as the harness does for a run of a model."""
+    return _of_harness("api.task", "ConfigurableTask")(config=config, model_name=model or None)
 
 
 def settings_of_group(config: Mapping[str, Any]) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""Clips that are made ahead of the model."""
+"""Clips that are made ahead of the model, and before a run."""
 
 from __future__ import annotations
 
@@ -23,6 +23,7 @@ from video_reasoning.preprocessing.wanted import Wanted, gathered
 from video_reasoning.tasks import media, store
 from video_reasoning.tasks.errors import UserError
 from video_reasoning.tasks.models import ahead, quirks
+from video_reasoning.tasks.prepare import clips as prepared
 from video_reasoning.tasks.tvbench import principles
 
 FRAMES, QUESTIONS = 40, 6
@@ -233,3 +234,28 @@ def test_no_process_is_left(run: Any, number: int) -> None:
             return
         time.sleep(0.05)
     raise AssertionError("the process that makes clips has outlived the run")
+
+
+def test_clips_before_a_run(run: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    """With the harness's tasks replaced by one; tests/harness/test_clips.py has the real ones."""
+    task = SimpleNamespace(
+        config=SimpleNamespace(doc_to_messages=None, doc_to_visual=run.show),
+        doc_to_visual=run.show,
+        eval_docs=run.documents,
+    )
+    found = [SimpleNamespace(name="t", yaml=Path("t.yaml"), overrides={})]
+    monkeypatch.setattr(prepared, "find_tasks", lambda names, folders: (found, {}))
+    monkeypatch.setattr(prepared, "load_config", lambda path: {})
+    monkeypatch.setattr(prepared, "load_task", lambda config, model: task)
+    steps: list[tuple[str, int, int]] = []
+    made = prepared.make_clips(["t"], workers=2, progress=lambda *step: steps.append(step))
+    broken = run.clips.parent / "videos" / f"{BROKEN}.mp4"
+    assert list(made.problems) == [broken] and "cannot be decoded" in made.problems[broken][0]
+    assert (made.questions, made.clips, made.videos) == (18, 36, QUESTIONS)
+    assert len(list(run.clips.glob("[!.]*.mp4"))) == 2 * 3 * (QUESTIONS - 1)
+    assert steps[-1] == ("Making clips, videos", QUESTIONS, QUESTIONS)
+
+    monkeypatch.setattr(ahead._Ahead, "_start", None)
+    with ahead.ahead_of(run.lm, run.instances[: 3 * BROKEN]):
+        for document in run.documents[: 3 * BROKEN]:
+            assert numbers(*run.show(document)) == expected(document)
