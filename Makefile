@@ -67,7 +67,7 @@ demo: $(DEMO)/store/causalvqa/manifest.json
 	@echo; $(BIN)/video-reasoning report $(DEMO)/results --out $(DEMO)/report.html
 
 test: $(VENV)/.dev
-	HF_HUB_OFFLINE=1 $(BIN)/python -m pytest -n $(JOBS) --dist loadfile
+	HF_HUB_OFFLINE=1 $(BIN)/python -m pytest -n $(JOBS) --dist loadfile --no-loadscope-reorder
 
 test-slow: $(VENV)/.dev
 	HF_HUB_OFFLINE=1 $(BIN)/python -m pytest -n $(JOBS) --dist loadfile -m slow

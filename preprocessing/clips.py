@@ -27,6 +27,7 @@ from video_reasoning.preprocessing.conditions import (
 from video_reasoning.preprocessing.files import atomic_path, lock, make_once, noted_content_id
 from video_reasoning.preprocessing.frames import NumberedFrames
 from video_reasoning.preprocessing.lossless import Bank
+from video_reasoning.preprocessing.sampling import uniform_indices
 from video_reasoning.preprocessing.video import VideoError, check_file, reported
 from video_reasoning.preprocessing.wanted import Span, Wanted, gather, need
 
@@ -75,7 +76,7 @@ def clip_for(
     Args:
         source: The video.
         condition: What is shown.
-        key: Names the draw of `shuffled` and `random`, e.g. the question's id.
+        key: Names the draw of the conditions that draw, e.g. the question's id.
         clips: Folder of clips. If it cannot be written, clips go to the user's cache folder.
         pick: The handpicked frame, an index into the video.
         span: The part of the video that frames are taken from; None for all of it.
@@ -83,8 +84,8 @@ def clip_for(
             decode. `handpicked` is made only if there is a pick.
         make: Make the clip; otherwise nothing is written.
         clock: When its frames are shown. On the source's clock time 0 is the first frame of the
-            video (of the span), a shuffled frame gets the time of the ordered one in its place,
-            and a single frame keeps its own time.
+            video (of the span); shuffled, reversed, frozen and black frames get the times of the
+            ordered ones in their places, and a single frame keeps its own time.
 
     Returns:
         The clip's path; None for `blind`, or if the clip is not there and must not be made. In a
@@ -268,12 +269,14 @@ def make_conditions(
                 plan[:] = _plan(requests, video, span)
                 return {
                     index
-                    for name, indices in zip(names, plan, strict=True)
+                    for name, (condition, _, _), indices in zip(names, requests, plan, strict=True)
                     if name in wanted
-                    for index in indices
+                    for index in (indices[:1] if condition.kind == "black" else indices)
                 }
 
             banked = video.read(needed, bank.add)
+            blank = any(condition.kind == "black" for condition, _, _ in requests)
+            black = bank.add_black() if blank else 0
             bank.finish()
             for name, request, indices in zip(names, requests, plan, strict=True):
                 if name in wanted:
@@ -281,7 +284,9 @@ def make_conditions(
                     shown = indices if len(indices) > 1 else indices * 2
                     times = _times(request[0], shown, video, span) if clock == "source" else None
                     with atomic_path(folder / name) as temporary:
-                        bank.write([banked[index] for index in shown], temporary, times)
+                        hidden = request[0].kind == "black"
+                        numbers = [black if hidden else banked[index] for index in shown]
+                        bank.write(numbers, temporary, times)
     return [
         Clip(condition, _existing(name, clips), tuple(indices), video.n_frames)
         for (condition, _, _), name, indices in zip(requests, names, plan, strict=True)
@@ -302,7 +307,7 @@ def _name(
     detail = ""
     if span is not None and condition.kind != "handpicked":
         detail = "-" + "to".join(f"{1000 * seconds:.0f}" for seconds in span)
-    if condition.kind in ("shuffled", "random"):
+    if condition.kind in ("shuffled", "random", "frozen"):
         text = f"{condition.seed}\x00{key}".encode("utf-8", "surrogatepass")
         detail += "-" + hashlib.blake2b(text, digest_size=8).hexdigest()
     elif condition.kind == "handpicked":
@@ -330,8 +335,10 @@ def _times(
     seconds = sorted(video.seconds)
     if condition.kind == "handpicked":
         span = None  # a frame of the whole video
-    first = seconds[0 if span is None else _part(video, span)[0]]
-    return condition_times(indices, [each - first for each in seconds])
+    place, n_frames = (0, video.n_frames) if span is None else _part(video, span)
+    if condition.kind == "frozen":  # as long as the frames in order are shown
+        indices = [place + index for index in uniform_indices(n_frames, len(indices))]
+    return condition_times(indices, [each - seconds[place] for each in seconds])
 
 
 def _part(video: NumberedFrames, span: Span) -> tuple[int, int]:

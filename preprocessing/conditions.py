@@ -14,7 +14,9 @@ from typing import Literal, cast, get_args
 
 from video_reasoning.preprocessing.sampling import random_index, shuffled, uniform_indices
 
-Kind = Literal["ordered", "shuffled", "random", "handpicked", "last", "blind"]
+Kind = Literal[
+    "ordered", "shuffled", "reversed", "frozen", "black", "random", "handpicked", "last", "blind"
+]
 
 _FIXED: Mapping[str, int] = {"blind": 0, "random": 1, "handpicked": 1, "last": 1}
 # The kinds whose number of frames is fixed.
@@ -32,10 +34,11 @@ class Condition:
     """What is shown of a video.
 
     Attributes:
-        kind: `ordered` and `shuffled` show m frames at equal intervals; `random`, `handpicked`
-            and `last` show one frame; `blind` shows nothing.
+        kind: `ordered`, `shuffled` and `reversed` show m frames at equal intervals; `frozen`
+            shows the frame of `random` m times, and `black` m black frames; `random`,
+            `handpicked` and `last` show one frame; `blind` shows nothing.
         m: Number of frames shown: 0 for `blind`, 1 for the kinds of one frame.
-        seed: Changes what `shuffled` and `random` draw; nothing else.
+        seed: Changes what `shuffled`, `random` and `frozen` draw; nothing else.
     """
 
     kind: Kind
@@ -61,7 +64,7 @@ class Condition:
             text: For example `ordered16`, `shuffled8`, `random1`, `handpicked1`, `last1`,
                 `blind`.
             seed: The condition's seed.
-            m: Number of frames of `ordered` and `shuffled` if the text does not give it.
+            m: Number of frames, if the kind shows several and the text does not give it.
 
         Returns:
             The condition.
@@ -97,19 +100,24 @@ def condition_indices(
     Args:
         condition: What is shown.
         n_frames: Number of frames of the video, at least 1.
-        key: Names the draw of `shuffled` and `random`, e.g. the question's id.
+        key: Names the draw of `shuffled`, `random` and `frozen`, e.g. the question's id.
         pick: The handpicked frame, an index into the video.
 
     Returns:
-        m indices in 0..n_frames - 1, none for `blind`.
+        m indices in 0..n_frames - 1, none for `blind`; for `black` those of the frames whose
+        places the black ones take.
 
     Raises:
         ValueError: The video has no frame, or `pick` is missing or outside the video.
     """
     if condition.kind == "blind":
         return []
-    if condition.kind == "ordered":
+    if condition.kind in ("ordered", "black"):
         return uniform_indices(n_frames, condition.m)
+    if condition.kind == "reversed":
+        return uniform_indices(n_frames, condition.m)[::-1]
+    if condition.kind == "frozen":
+        return [random_index(n_frames, key, condition.seed)] * condition.m
     if condition.kind == "shuffled":
         return shuffled(uniform_indices(n_frames, condition.m), key, condition.seed)
     if condition.kind == "random":

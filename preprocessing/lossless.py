@@ -63,7 +63,19 @@ class Bank:
         """Encode a frame of the source, and return its number in the bank: 0, 1, 2, ..."""
         if self._convert is None:
             self._convert = Converter(frame, keep_range=True)
-        picture = self._convert(frame)
+        return self._submit(self._convert(frame))
+
+    def add_black(self) -> int:
+        """Encode a black frame of the size of those before it, and return its number."""
+        if not self._encoders:
+            raise ValueError("The bank has no frame whose size a black one could have.")
+        stream = self._encoders[0].stream
+        picture = black_frame(stream.width, stream.height, stream.pix_fmt)
+        picture.color_range = stream.codec_context.color_range
+        picture.colorspace = stream.codec_context.colorspace
+        return self._submit(picture)
+
+    def _submit(self, picture: Any) -> int:
         place = self._count % _ENCODERS
         self._count += 1
         if place == len(self._encoders):

@@ -17,6 +17,27 @@ if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
+LONGEST = (
+    "harness/test_sample_runs.py",
+    "audit/test_harness_tasks.py",
+    "harness/test_tvbench_runs.py",
+    "harness/test_blackswan_runs.py",
+    "reliability/test_faults.py",
+    "reliability/test_engines.py",
+    "handpick/test_browser.py",
+    "metrics/test_answers.py",
+    "harness/test_audit_runs.py",
+    "harness/test_real_input.py",
+)
+"""Files that take longest, first: two processes that share the files out end at the same time."""
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Put the longest files first; xdist hands them out in this order, if it does not reorder."""
+    places = {Path(__file__).parent / name: place for place, name in enumerate(LONGEST)}
+    items.sort(key=lambda item: places.get(item.path, len(LONGEST)))
+
+
 @pytest.fixture(scope="session")
 def shared_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """One folder for all test processes of this run."""

@@ -6,8 +6,8 @@ is left of its accuracy shows what it needs. Modules import only those above the
 
 ============  ====================================================================
 variants      the conditions: name, label, words and role of each
-plan          what an audit asks; its file
 schemas       id, video, options and answer of a document, whatever its columns
+plan          what an audit asks; its file
 network       no aggregation sends anything anywhere
 scores        whether a question is right, as the task's own metric says
 visuals       a task's visuals under a condition
@@ -16,6 +16,7 @@ hooks         what the generated tasks call
 derive        a YAML and a module for each task and condition
 preflight     what is checked before a model is loaded
 result        the results, and the files that they are written to and read from
+measures      what the answers say besides: gains, flips, letters, draws, classes
 verdict       from the numbers to sentences
 evaluate      from the logs to the numbers
 findings      the questions to throw out

@@ -228,7 +228,8 @@ def _write(
     for name in ("doc_to_visual", "doc_to_text", "doc_to_messages", "process_results"):
         if callable(config.get(name)):
             generated[name] = hook(name)
-    if variant.kind not in ("original", "blind") or "process_results" not in generated:
+    asked = variant.kind not in ("original", "blind") or plan.sample is not None
+    if asked or "process_results" not in generated:
         generated["process_docs"] = hook("process_docs")
     if "process_results" in generated and (metrics := _metrics(config.get("metric_list"), hook)):
         generated["metric_list"] = metrics

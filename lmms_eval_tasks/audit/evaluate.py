@@ -11,6 +11,7 @@ import math
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -22,10 +23,13 @@ from video_reasoning.metrics.intervals import (
     difference_interval,
     gain_interval,
 )
+from video_reasoning.metrics.shortcuts import CLASSES
 from video_reasoning.tasks.audit.findings import evidence
+from video_reasoning.tasks.audit.measures import Measures, classes_by_luck, classes_of
 from video_reasoning.tasks.audit.notes import Note, read_documents, read_note, read_places
 from video_reasoning.tasks.audit.plan import AuditedTask, Plan
 from video_reasoning.tasks.audit.result import Audit, AuditedQuestion, AuditResult
+from video_reasoning.tasks.audit.schemas import MARK, names_time
 from video_reasoning.tasks.audit.scores import ALONE, COUNTED, EQUALS, TOPS
 from video_reasoning.tasks.audit.variants import KINDS, AuditError, Variant, reference_of
 from video_reasoning.tasks.audit.verdict import corrected, margins, verdict
@@ -116,6 +120,7 @@ def evaluate(
         frames=plan.frames,
         seed=plan.seed,
         limit=plan.limit,
+        sample=plan.sample,
     )
 
 
@@ -133,8 +138,9 @@ def _differences(plan: Plan, run: Run) -> list[str]:
             for drawn in (
                 part["audit"] for part in parts if isinstance(part, dict) and "audit" in part
             ):
-                if drawn.get("seed", plan.seed) != plan.seed:
-                    found.append(f"its seed is {drawn['seed']}, not {plan.seed}")
+                own = variant.condition.seed if variant.condition else plan.seed
+                if drawn.get("seed", own) != own:
+                    found.append(f"its seed is {drawn['seed'] - own + plan.seed}, not {plan.seed}")
                 elif drawn.get("plan", plan.digest(task)) != plan.digest(task):
                     found.append(f"{task.name} was asked with other frames, options or picks")
     return list(dict.fromkeys(found))
@@ -149,7 +155,8 @@ def _evaluate_task(
     logs: dict[str, _Log] = {}
     for variant in plan.asked(task):
         try:
-            logs[variant.name] = _read(task, variant, run, folder, notes)
+            placed = variant.partial or plan.sample is not None
+            logs[variant.name] = _read(task, variant, run, folder, notes, placed)
         except LogError as error:
             notes.append(str(error))
     if not logs:
@@ -160,6 +167,7 @@ def _evaluate_task(
     except AuditError as error:
         return replace(result, notes=notes, refused=str(error))
     questions = _questions(logs, chosen)
+    _drop_unchanged(questions, plan.asked(task), logs, notes)
     _make_ids_unique(questions, notes)
     if any(variant.kind == "handpicked" for variant in plan.variants) and not task.picks:
         notes.append("No question has a handpicked frame: rho is not known.")
@@ -224,12 +232,14 @@ class _Log:
         return self.own[names[0]] if names else None
 
 
-def _read(task: AuditedTask, variant: Variant, run: Run, folder: Path, notes: list[str]) -> _Log:
-    """Read one variant's log."""
+def _read(
+    task: AuditedTask, variant: Variant, run: Run, folder: Path, notes: list[str], placed: bool
+) -> _Log:
+    """Read one variant's log, whose documents are some of the task's if they are `placed`."""
     name = task.variant_name(variant)
     path = run.samples(name)
     log = _Log(own=run.tasks[name].metrics, partial=variant.partial)
-    places = read_places(folder, name) if log.partial else None
+    places = read_places(folder, name) if placed else None
     documents = read_documents(folder, name)
     odd = OddLines()
     for sample in read_samples(path, odd):
@@ -321,6 +331,9 @@ def _questions(logs: Mapping[str, _Log], metric: _Metric) -> list[AuditedQuestio
                 question.source = question.source or note.video
             question.options = question.options or note.options
             question.sights[name] = Sight(note.frames_shown, note.frames_seen, note.frames_in_order)
+            if note.chosen and note.right:
+                question.letters[name] = (note.chosen, note.right)
+            question.group = question.group or note.group
             if sample.status == "unparsed":
                 question.unparsed.add(name)
             value, _ = answer.scores.get(metric.name, (None, ""))
@@ -330,6 +343,32 @@ def _questions(logs: Mapping[str, _Log], metric: _Metric) -> list[AuditedQuestio
             if answer.problem:
                 question.problems[name] = answer.problem
     return [questions[row] for row in sorted(questions)]
+
+
+def _drop_unchanged(
+    questions: Sequence[AuditedQuestion],
+    variants: Iterable[Variant],
+    logs: Mapping[str, _Log],
+    notes: list[str],
+) -> None:
+    """Leave out the answers to prompts that still have the question they were to be without."""
+    for variant in variants:
+        if variant.kind != "options" or variant.name not in logs:
+            continue
+        answers = logs[variant.name].answers
+        same = [
+            question
+            for question in questions
+            if question.row in answers
+            and MARK.sub("", answers[question.row].sample.prompt) == MARK.sub("", question.prompt)
+        ]
+        for question in same:
+            question.scores[variant.name] = None
+        if same:
+            notes.append(
+                f"{len(same):,} prompts under {variant.name} still have the question, which the "
+                "task writes from another column; they do not count."
+            )
 
 
 def _make_ids_unique(questions: Sequence[AuditedQuestion], notes: list[str]) -> None:
@@ -376,8 +415,9 @@ class _Metric:
     def n_scored(self) -> int:
         return sum(map(len, self.values.values()))
 
-    @property
+    @cached_property
     def highest(self) -> float:
+        """The highest of all scores, once all have been collected."""
         return max(map(max, self.values.values()), default=math.nan)
 
     @property
@@ -539,6 +579,11 @@ def evaluate_questions(
         notes.append("No question was scored under every condition.")
     if plan.limit:
         notes.append(f"Only the first {plan.limit:,} questions of a task were asked.")
+    if plan.sample:
+        notes.append(
+            f"{len(questions):,} questions were drawn at random (--sample {plan.sample}, seed "
+            f"{plan.seed})."
+        )
     options = [question.options for question in shared]
     graded = any(0 < score < 1 for q in shared for score in q.scores.values() if score is not None)
     result = replace(
@@ -569,7 +614,27 @@ def evaluate_questions(
     )
     if reference:
         result = replace(result, **numbers.effects(reference, by_kind.values(), result))
+    measures = Measures(shared, variants, result.chance, level)
+    result = replace(
+        result,
+        measures=measures.all(),
+        groups=measures.groups(questions),
+        guessed_groups=measures.guessed_groups(),
+        letters=measures.letters(),
+        **_classes(variants, shared),
+        **numbers.timed(reference, by_kind.values()),
+    )
     return replace(result, verdict=verdict(result, variants))
+
+
+def _classes(variants: Sequence[Variant], questions: Sequence[AuditedQuestion]) -> dict[str, Any]:
+    """Count what the questions need, and what guessing would make of it."""
+    models = [(variants, questions)]
+    classes = [each for each in classes_of(models, 1) if each is not None]
+    if not classes:
+        return {}
+    counts = {name: classes.count(name) for name in CLASSES}
+    return {"classes": counts, "guessed_classes": classes_by_luck(models, 1)}
 
 
 def _counted(conditions: Sequence[str], found: Iterable[Iterable[str]]) -> dict[str, int]:
@@ -628,7 +693,7 @@ class _Numbers:
         chance = 0.0 if math.isnan(result.chance) else result.chance
         found: dict[str, dict[str, Any]] = {"differences": {}, "kept": {}, "needed": {}}
         for variant in variants:
-            if variant.role not in ("frame", "blind", "order"):
+            if variant.role not in ("frame", "blind", "order", "control"):
                 continue
             scores = self._scores(variant.name)
             lost = difference_interval(scores, whole, self._videos, level=self.level)
@@ -644,6 +709,22 @@ class _Numbers:
                     questions_needed(whole, scores, self._videos, distance, level=self.level)
                     for distance in distances
                 )
+        return found
+
+    def timed(self, reference: Variant | None, variants: Iterable[Variant]) -> dict[str, Any]:
+        """Count the questions that name times, and estimate without them what loses the times."""
+        rest = [each for each in self.questions if not names_time(each.prompt)]
+        found: dict[str, Any] = {"timed": len(self.questions) - len(rest), "untimed": {}}
+        if reference and rest and found["timed"]:
+            others = replace(self, questions=rest)
+            for variant in variants:
+                if KINDS[variant.kind].untimed:
+                    found["untimed"][variant.name] = difference_interval(
+                        others._scores(variant.name),
+                        others._scores(reference.name),
+                        others._videos,
+                        level=self.level,
+                    )
         return found
 
     def ratios(self, by_kind: Mapping[str, Variant]) -> dict[str, Estimate]:

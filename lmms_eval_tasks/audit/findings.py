@@ -8,6 +8,7 @@ it was right with its options in other orders (``--repeats``) and by several mod
 
 from __future__ import annotations
 
+import json
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -15,14 +16,21 @@ from pathlib import Path
 
 from video_reasoning.metrics.audits import Answerable, answerable, discoveries
 from video_reasoning.tasks.audit.files import write_text
+from video_reasoning.tasks.audit.measures import RIGHT, classes_of, draws_right
 from video_reasoning.tasks.audit.plan import Plan
 from video_reasoning.tasks.audit.result import AuditedQuestion, AuditResult, Finding
 from video_reasoning.tasks.audit.variants import KINDS, Kind, reference_of
 
-__all__ = ["RATE", "Evidence", "evidence", "find_questions", "survivors", "write_ids"]
-
-RIGHT = 0.5
-"""Score from which on a question counts as right: half of its range."""
+__all__ = [
+    "RATE",
+    "Evidence",
+    "aligned",
+    "evidence",
+    "find_questions",
+    "survivors",
+    "write_classes",
+    "write_ids",
+]
 
 RATE = 0.1
 """Expected share of innocent questions among those that are thrown out."""
@@ -67,17 +75,18 @@ def evidence(audits: Sequence[tuple[Plan, AuditResult]]) -> list[Evidence]:
     asked: dict[str, list[int]] = {}
     for plan, result in audits:
         for variant in plan.variants:
-            kind = KINDS[variant.base_kind]
-            if variant.kind == "reordered" or not kind.weight:
+            name = variant.evidence
+            kind = KINDS[name]
+            if not kind.weight:
                 continue
-            kinds[variant.base_kind] = kind
+            kinds[name] = kind
             n = len(result.questions)
             for counts in (right, asked):
-                counts.setdefault(variant.base_kind, [0] * n)
+                counts.setdefault(name, [0] * n)
             for place, question in enumerate(result.questions):
                 score = question.score(variant.name)
-                asked[variant.base_kind][place] += not math.isnan(score)
-                right[variant.base_kind][place] += score >= RIGHT
+                asked[name][place] += not math.isnan(score)
+                right[name][place] += score >= RIGHT
     graded = any(result.graded for _, result in audits)
     chance = [
         1 / question.options if question.options and not graded else math.nan
@@ -196,6 +205,36 @@ def write_ids(path: Path, kept: Mapping[str, Sequence[AuditedQuestion]]) -> bool
             lines.append("\t".join(cells) + "\n")
     write_text(path, "".join(lines))
     return places
+
+
+def write_classes(
+    path: Path, audits: Sequence[tuple[Plan, Sequence[AuditResult]]], least: int
+) -> None:
+    """Write what each question needs, one line of JSON each.
+
+    Args:
+        path: The file to write.
+        audits: Plan and results of each audit of the same tasks, their questions in one order.
+        least: How many models have to be right.
+    """
+    lines = []
+    for results in zip(*(_tasks(results) for _, results in audits), strict=True):
+        models = [
+            (plan.variants, each.questions) for (plan, _), each in zip(audits, results, strict=True)
+        ]
+        by_model = [classes_of([model], 1) for model in models]
+        for place, found in enumerate(classes_of(models, least)):
+            question = results[0].questions[place]
+            line = {
+                "task": results[0].name,
+                "id": question.own_id,
+                "row": question.row,
+                "class": found,
+                "by_model": [each[place] for each in by_model],
+                "draws": draws_right(question, models[0][0]),
+            }
+            lines.append(json.dumps(line, ensure_ascii=False) + "\n")
+    write_text(path, "".join(lines))
 
 
 def _tasks(results: Iterable[AuditResult]) -> list[AuditResult]:

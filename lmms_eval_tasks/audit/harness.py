@@ -45,7 +45,12 @@ def load_config(path: Path, *, functions: bool = True) -> dict[str, Any]:
 
 def load_task(config: dict[str, Any], model: str = "") -> Any:
     """Load a task with its documents, as the harness does for a run of a model."""
-    return _of_harness("api.task", "ConfigurableTask")(config=config, model_name=model or None)
+    task = _of_harness("api.task", "ConfigurableTask")
+    logger.disable("lmms_eval")  # it logs where its cache is
+    try:
+        return task(config=config, model_name=model or None)
+    finally:
+        logger.enable("lmms_eval")
 
 
 def settings_of_group(config: Mapping[str, Any]) -> dict[str, Any]:

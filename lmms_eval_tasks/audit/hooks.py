@@ -11,17 +11,18 @@ from __future__ import annotations
 import copy
 import functools
 import inspect
-import re
+import os
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from functools import lru_cache
+from functools import lru_cache, partial
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from loguru import logger
 
-from video_reasoning.preprocessing.sampling import uniform_indices
+from video_reasoning.metrics.answers import extract_choice
+from video_reasoning.preprocessing.sampling import random_index, uniform_indices
 from video_reasoning.preprocessing.wanted import is_gathering
 from video_reasoning.tasks import sight
 from video_reasoning.tasks.audit.harness import load_config
@@ -35,10 +36,15 @@ from video_reasoning.tasks.audit.notes import (
 )
 from video_reasoning.tasks.audit.plan import FILE, AuditedTask, Plan, read_plan
 from video_reasoning.tasks.audit.schemas import (
+    MARK,
+    Options,
     OptionShape,
     document_key,
+    drawn_rows,
     find_shape,
+    group_of,
     item_id,
+    letter,
     video_name,
 )
 from video_reasoning.tasks.audit.scores import Metric, metrics_of, read_scores
@@ -46,25 +52,35 @@ from video_reasoning.tasks.audit.variants import Variant
 from video_reasoning.tasks.audit.visuals import (
     NotShownError,
     Shower,
+    Shown,
     described,
     kind_of,
     placeholder_for,
+    sources_of,
     visuals_of,
 )
 from video_reasoning.tasks.media import WHOLE, clock_for, in_form
 
 __all__ = ["Hooks"]
 
-_MOST_REMEMBERED = 1_000_000
+Result = TypeVar("Result")
 
-_MARK = re.compile(r"<image>\n?|<video>\n?")
-"""Marks of a picture or a video in a prompt, for models that expect them."""
+_MOST_REMEMBERED = 1_000_000
 
 _shown: dict[tuple[str, str], tuple[str, str]] = {}
 _failed: dict[tuple[str, str], str] = {}
 # Variant and document -> shape and source of what this process showed, or why it could not. A
 # process scores what it has shown, and finds it here. Documents and not ids, which may repeat.
 
+
+_documents: dict[str, Sequence[Mapping[str, Any]]] = {}
+"""Generated task that shows other questions' videos -> the documents that they are taken from."""
+
+_MOST_OPTIONS = 26
+"""Options that have a letter."""
+
+_TRIES = 50
+"""Documents that are drawn for another video before all are looked through."""
 
 _repeated: dict[str, frozenset[str]] = {}
 """Generated task -> ids that several of its documents have, noted when they are loaded."""
@@ -107,8 +123,9 @@ class Hooks:
             if self._variant.condition is None:
                 self._note(document, given)
                 return given if isinstance(given, list) else [given]
-            shown = self._shower(lmms_eval_specific_kwargs).show(given, *self._draw(document))
-            visuals = in_form(shown.visuals, lmms_eval_specific_kwargs, self._variant.condition)
+            specific = lmms_eval_specific_kwargs
+            shown = self._shown(document, given, specific)
+            visuals = in_form(shown.visuals, specific, self._variant.condition)
         except (Exception, SystemExit) as error:
             return self._not_shown(document, error, given)
         self._remember(document, shown.shape, shown.source, shown.visuals)
@@ -125,8 +142,17 @@ class Hooks:
             if self._variant.condition is None:
                 self._note(document, visuals_of(messages))
                 return messages
-            shower = self._shower(lmms_eval_specific_kwargs)
-            replaced, shown = shower.replace(messages, *self._draw(document))
+            specific = lmms_eval_specific_kwargs
+            shower, given = self._shower(specific), visuals_of(messages)
+            if self._variant.kind == "swapped":
+                show = partial(shower.replace, messages)
+                replaced, shown = self._instead(
+                    document, given, specific, self._visuals_of_messages, show
+                )
+                shape, source = described(given)
+                shown = replace(shown, shape=shape, source=source)
+            else:
+                replaced, shown = shower.replace(messages, given, *self._draw(document))
         except (Exception, SystemExit) as error:
             return _with_placeholder(messages, self._not_shown(document, error, None))
         self._remember(document, shown.shape, shown.source, shown.visuals)
@@ -145,11 +171,11 @@ class Hooks:
             lmms_eval_specific_kwargs = {**lmms_eval_specific_kwargs, "condition": ""}
         specific = [] if lmms_eval_specific_kwargs is None else [lmms_eval_specific_kwargs]
         text = self._config["doc_to_text"](shown, *specific)
-        marks = len(_MARK.findall(text)) if isinstance(text, str) else 0
+        marks = len(MARK.findall(text)) if isinstance(text, str) else 0
         if self._variant.condition is None or not marks:
             return text
         if self._variant.base_kind == "blind":
-            return _MARK.sub("", text)
+            return MARK.sub("", text)
         if marks == 1 or "<video>" in text:
             return text
         return _with_marks(text, self._n_images(document, lmms_eval_specific_kwargs, marks))
@@ -159,7 +185,7 @@ class Hooks:
         try:
             with sight.silent():
                 given = self._given(document, specific)
-            shown = self._shower(specific).show(given, *self._draw(document))
+            shown = self._shown(document, given, specific)
         except KeyError:
             # The prompt is written from a document without its pictures, so that a task that
             # keeps them there cannot show them yet.
@@ -179,10 +205,20 @@ class Hooks:
             return dataset  # examples to learn from stay as they are
         counts = Counter(item_id(document) for document in _plain(dataset))
         _repeated[self._name] = frozenset(name for name, count in counts.items() if count > 1)
+        places: Sequence[int] = range(len(dataset))
+        if self._plan.sample is not None:
+            groups, seed = self._plan.groups(self._task), self._plan.seed
+            drawn = drawn_rows([*_plain(dataset)], self._plan.sample, seed, groups)
+            dataset, places = _selected(dataset, drawn), drawn
+        if self._variant.kind == "swapped":
+            _documents[self._name] = dataset
         if self._variant.kind == "handpicked":
-            dataset = self._picked(dataset)
-        elif self._variant.order:
-            dataset = self._reordered(dataset)
+            dataset = self._picked(dataset, places)
+        elif self._variant.order or self._variant.kind == "options":
+            dataset = self._changed(dataset, places)
+        elif self._plan.sample is not None:
+            named = zip(places, map(item_id, _plain(dataset)), strict=True)
+            write_places(self._folder, self._name, list(named))
         if not callable(self._config.get("process_results")):
             # The harness scores the responses itself and does not call the audit then: what the
             # evaluation has to know about the documents is noted here.
@@ -190,7 +226,7 @@ class Hooks:
             write_documents(self._folder, self._name, rows)
         return dataset
 
-    def _picked(self, dataset: Any) -> Any:
+    def _picked(self, dataset: Any, places: Sequence[int]) -> Any:
         """Return the documents with a pick."""
         ids = [item_id(document) for document in _plain(dataset)]
         repeated = _repeated[self._name]
@@ -200,7 +236,8 @@ class Hooks:
                 f"({', '.join(sorted(double)[:3])}, ...); those are left out."
             )
         picked = self._task.picks.keys() - repeated
-        return self._chosen(dataset, [row for row, name in enumerate(ids) if name in picked], ids)
+        rows = [row for row, name in enumerate(ids) if name in picked]
+        return self._chosen(dataset, rows, ids, places)
 
     def process_results(
         self, document: Mapping[str, Any], results: Sequence[Any], **more: Any
@@ -217,6 +254,7 @@ class Hooks:
         note = Note(
             id=name,
             video=_video(document, shown[1] if shown else ""),
+            group=group_of(document, self._plan.groups(self._task)),
             key=place[1] if name in _repeated.get(self._name, ()) else "",
             shape=shown[0] if shown else "",
             # Scored as the task scores it, but marked: what was shown was a placeholder.
@@ -241,6 +279,8 @@ class Hooks:
             note,
             scores={metric: (score.value, score.rule) for metric, score in scores.items()},
             options=len(options.texts) if options else 0,
+            right=letter(options.right) if options else "",
+            chosen=_chosen_of(results, options),
         )
         # A task that counts them itself knows only the video that its frames were taken from.
         counted = {name: value for name, value in frames.items() if name in returned}
@@ -285,11 +325,68 @@ class Hooks:
     def _shower(self, specific: Any) -> Shower:
         if self._variant.condition is None:
             raise ValueError(f"{self._variant.name} has no condition")
-        # Documents with the options in another order have other draws.
-        variants = [self._variant] if self._variant.order else self._plan.variants
+        # Changed documents may have other draws.
+        changed = self._variant.order or self._variant.kind == "options"
+        variants = [self._variant] if changed else self._plan.variants
         together = tuple(v.condition for v in variants if v.condition is not None)
         clock = clock_for(specific, together)
         return Shower(self._variant.condition, together, self._plan.clips, clock)
+
+    def _shown(self, document: Mapping[str, Any], given: Any, specific: Any) -> Shown:
+        """Return what is shown of a document, or of another one in its place."""
+        shower = self._shower(specific)
+        if self._variant.kind != "swapped":
+            return shower.show(given, *self._draw(document))
+        shown = self._instead(document, given, specific, self._given, shower.show)
+        shape, source = described(given)
+        return replace(shown, shape=shape, source=source)
+
+    def _instead(
+        self,
+        document: Mapping[str, Any],
+        given: Any,
+        specific: Any,
+        read: Callable[[Mapping[str, Any], Any], Any],
+        show: Callable[[Any, str, int | None], Result],
+    ) -> Result:
+        """Show the video of another document that is asked, never the document's own.
+
+        Args:
+            document: The document asked.
+            given: Its visuals.
+            specific: The task's settings.
+            read: From a document to its visuals.
+            show: From visuals, the key of their draws and a pick to what is shown.
+
+        Raises:
+            NotShownError: No other can be shown.
+        """
+        documents = _documents.get(self._name, ())
+        n_asked = min(len(documents), self._plan.limit or len(documents))
+        own, name, key = sources_of(given), video_name(document), document_key(document)
+        seed = self._variant.condition.seed if self._variant.condition else 0
+        drawn = [
+            random_index(n_asked, f"{key}\x00swapped{number}", seed)
+            for number in range(_TRIES if n_asked else 0)
+        ]
+        for row in dict.fromkeys((*drawn, *range(n_asked))):
+            other = documents[row]
+            others_name = video_name(other)
+            if name and others_name == name:
+                continue
+            try:
+                with sight.silent():
+                    visuals = read(other, specific)
+                # Pictures of two videos may begin alike; their names tell them apart.
+                known = name and others_name and not any(map(os.path.isabs, own))
+                if known or not sources_of(visuals) & own:
+                    return show(visuals, *self._draw(other))
+            except (Exception, SystemExit):  # whatever is wrong with it: the next one will do
+                continue
+        raise NotShownError("no question about another video can be shown")
+
+    def _visuals_of_messages(self, document: Mapping[str, Any], specific: Any) -> Any:
+        return visuals_of(self._messages(document, specific))
 
     def _draw(self, document: Mapping[str, Any]) -> tuple[str, int | None]:
         """Return what a document's draws depend on, and its handpicked frame."""
@@ -354,6 +451,8 @@ class Hooks:
         condition, kinds = self._variant.condition, [kind_of(visual) for visual in visuals]
         known = condition and (not condition.m or kinds == ["video"])
         frames = condition.m if condition and known else None
+        if condition and known and condition.kind in ("frozen", "black"):
+            frames = 1  # different ones
         sight.note(self._name, self._asked(document), frames, visuals)
         place = self._name, document_key(document)
         if len(_shown) < _MOST_REMEMBERED:
@@ -398,8 +497,11 @@ class Hooks:
         declared = [OptionShape.parse(text) for text in self._plan.option_fields]
         return find_shape(documents, declared)
 
-    def _reordered(self, dataset: Any) -> Any:
-        """Return the documents whose options can stand in another order, in that order."""
+    def _changed(self, dataset: Any, places: Sequence[int]) -> Any:
+        """Return the documents that can be changed as the variant says, changed.
+
+        Their options are put in another order, or their question is left out.
+        """
         plain = _plain(dataset)
         documents = [dict(row) for row in plain]
         shape = self._shape(documents)
@@ -408,20 +510,19 @@ class Hooks:
                 f"{self._name}: no options are found among {', '.join(dataset.column_names)}; name "
                 "them with --option-fields."
             )
-            return self._chosen(dataset, [], [])
-        seed = self._variant.condition.seed if self._variant.condition else 0
-        changes = {}
+            return self._chosen(dataset, [], [], places)
+        changes: dict[int, dict[str, Any]] = {}
         for row, document in enumerate(documents):
-            options = shape.read(document)
-            key = self._draw_key(document)
-            numbers = range(1, self._variant.order + 1) if options else ()
-            orders = [options.order(key, number, seed) for number in numbers if options]
-            order = orders.pop() if orders else None
-            # An order that was asked before says nothing more.
-            if order and (self._variant.kind == "reordered" or order not in orders):
-                changes[row] = shape.reorder(document, order)
-        chosen = self._chosen(dataset, list(changes), [item_id(document) for document in documents])
-        for name in shape.columns:
+            if self._variant.kind == "options":
+                change = shape.without_question(document)
+            else:
+                order = self._order(shape.read(document), self._draw_key(document))
+                change = shape.reorder(document, order) if order else None
+            if change:
+                changes[row] = change
+        ids = [item_id(document) for document in documents]
+        chosen = self._chosen(dataset, list(changes), ids, places)
+        for name in dict.fromkeys(name for change in changes.values() for name in change):
             feature = dataset.features[name]
             column = [
                 changes[row].get(name, documents[row][name]) for row in list(changes)[: len(chosen)]
@@ -431,14 +532,51 @@ class Hooks:
                 chosen = chosen.cast_column(name, feature)
         return chosen
 
-    def _chosen(self, dataset: Any, rows: Sequence[int], ids: Sequence[str]) -> Any:
-        """Return some of the documents, and a note for the evaluation of which they are."""
+    def _order(self, options: Options | None, key: str) -> list[int] | None:
+        """Return the other order of a question's options; None if it is not to be asked."""
+        number, kind = self._variant.order, self._variant.kind
+        if options is None:
+            return None
+        if kind == "rotated":
+            asked = sum(variant.kind == kind for variant in self._plan.asked(self._task))
+            # A question counts only if every rotation is asked.
+            return options.rotated(number) if len(options.movable) <= asked + 1 else None
+        seed = self._variant.condition.seed if self._variant.condition else 0
+        orders = [options.order(key, each, seed) for each in range(1, number + 1)]
+        order = orders.pop()
+        # An order that was asked before says nothing more.
+        return order if kind == "reordered" or order not in orders else None
+
+    def _chosen(
+        self, dataset: Any, rows: Sequence[int], ids: Sequence[str], places: Sequence[int]
+    ) -> Any:
+        """Return some of the documents, and a note for the evaluation of which they are.
+
+        Args:
+            dataset: The documents.
+            rows: Those to ask.
+            ids: The id of each document.
+            places: The place of each among the task's own documents.
+        """
         if self._plan.limit is not None:
             # The limit means the same questions under every condition.
             rows = [row for row in rows if row < self._plan.limit]
-        write_places(self._folder, self._name, [(row, ids[row]) for row in rows])
+        write_places(self._folder, self._name, [(places[row], ids[row]) for row in rows])
         # The harness fails on a task without documents: one is asked, and does not count.
-        return dataset.select(list(rows) or [0])
+        return _selected(dataset, list(rows) or [0])
+
+
+def _selected(dataset: Any, rows: Sequence[int]) -> Any:
+    """Return some of the documents; some tasks give a list of them."""
+    return dataset.select(rows) if hasattr(dataset, "select") else [dataset[row] for row in rows]
+
+
+def _chosen_of(results: Sequence[Any], options: Options | None) -> str:
+    """Return the letter of the option that a response chooses, or the empty text."""
+    if options is None or len(options.texts) > _MOST_OPTIONS or not results:
+        return ""
+    said = results[0]
+    return (extract_choice(said, options.texts) or "") if isinstance(said, str) else ""
 
 
 _original = lru_cache(maxsize=256)(load_config)
@@ -466,7 +604,7 @@ def _plain(dataset: Any) -> Any:
 
 def _with_marks(text: str, count: int) -> str:
     """Return the text with some of its marks of pictures, at equal distances."""
-    marks = list(_MARK.finditer(text))
+    marks = list(MARK.finditer(text))
     kept = set(uniform_indices(len(marks), count)) if count else set()
     parts, end = [], 0
     for number, mark in enumerate(marks):

@@ -36,6 +36,9 @@ class Note:
         key: What its draws depend on; "" for the id.
         shape: What the task shows, in words; "" if that is not known.
         options: How many options it has; 0 if they were not found.
+        right: Letter of the right option; "" if the options were not found.
+        chosen: Letter of the option that the response chooses; "" if it chooses none.
+        group: Its group of questions, if the task has groups.
         problem: Why it could not be shown or scored, or "".
         unseen: Whether the process that scored it did not show it, so that it came from a cache.
         frames_shown: Different frames that were shown; None if that is not known.
@@ -50,6 +53,9 @@ class Note:
     key: str = ""
     shape: str = ""
     options: int = 0
+    right: str = ""
+    chosen: str = ""
+    group: str = ""
     problem: str = ""
     unseen: bool = False
     frames_shown: int | None = None

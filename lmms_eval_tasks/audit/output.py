@@ -92,6 +92,7 @@ def _rows(result: AuditResult) -> list[tuple[str, str, str, str, str]]:
         rows.append((f"Acc {name}", *_numbers(found), f"{found.n:,}", missing))
     measures = {name.replace("_", " "): found for name, found in result.ratios.items()}
     measures.update({f"both orders ({name})": found for name, found in result.paired.items()})
+    measures.update(result.further)
     rows += [(name, *_numbers(found), f"{found.n:,}", "") for name, found in measures.items()]
     if not math.isnan(result.chance):
         rows.append(("guessing", format_ratio(result.chance), "", f"{result.n:,}", ""))

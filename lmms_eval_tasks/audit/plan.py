@@ -14,6 +14,7 @@ from typing import Annotated, Any
 from pydantic import Field, TypeAdapter, ValidationError
 
 from video_reasoning.tasks.audit.files import reason, write_json
+from video_reasoning.tasks.audit.schemas import declared_groups
 from video_reasoning.tasks.audit.variants import AuditError, Variant, parse_all, variant_task
 
 __all__ = ["FILE", "AuditedTask", "Plan", "read_plan", "write_plan"]
@@ -36,6 +37,7 @@ class AuditedTask:
         picks: Question id -> handpicked frame.
         ranges: Metric -> lowest and highest score of a question, as seen on trials.
         judged: Whether scoring a question asks a server, such as a judge.
+        movable: Options of a question that can be put in another order, at most; 0 if not known.
     """
 
     name: str
@@ -45,6 +47,7 @@ class AuditedTask:
     picks: Mapping[str, int] = field(default_factory=dict)
     ranges: Mapping[str, tuple[float, float]] = field(default_factory=dict)
     judged: bool = False
+    movable: int = 0
 
     def variant_name(self, variant: Variant) -> str:
         """Return the generated task's name, and the stem of its files."""
@@ -67,6 +70,8 @@ class Plan:
         frames: Frames of the conditions that show several.
         seed: Seed of the draws.
         limit: How many questions of each task are asked; None for all.
+        sample: How many are drawn at random; None for all.
+        group_by: What groups questions, as the user declared it; "" for what is known of a task.
         option_fields: Field shapes that the user declared.
         score_range: Lowest and highest score of a question, as the user declared them; None to
             take what trials showed.
@@ -79,6 +84,8 @@ class Plan:
     frames: int
     seed: int = 0
     limit: int | None = None
+    sample: int | None = None
+    group_by: str = ""
     option_fields: tuple[str, ...] = ()
     score_range: tuple[float, float] | None = None
     refused: Mapping[str, str] = field(default_factory=dict)
@@ -89,12 +96,26 @@ class Plan:
         return parse_all(self.conditions, self.frames, self.seed)
 
     def asked(self, task: AuditedTask) -> list[Variant]:
-        """Return the variants of a task: the handpicked one only if the task has picks."""
-        return [v for v in self.variants if v.kind != "handpicked" or task.picks]
+        """Return the variants of a task.
+
+        The handpicked one only if the task has picks, and no rotation beyond its options.
+        """
+        return [
+            variant
+            for variant in self.variants
+            if (variant.kind != "handpicked" or task.picks)
+            and (variant.kind != "rotated" or variant.order < task.movable or not task.movable)
+        ]
+
+    def groups(self, task: AuditedTask) -> str:
+        """Return what groups a task's questions; "" if nothing does."""
+        return self.group_by or declared_groups(task.name)
 
     def digest(self, task: AuditedTask) -> str:
         """Return a name of all that the answers to a task depend on; not of which are asked."""
-        parts = [self.seed, self.frames, self.option_fields, sorted(task.picks.items())]
+        parts: list[Any] = [self.seed, self.frames, self.option_fields, sorted(task.picks.items())]
+        if self.sample is not None:  # which questions the places in a log stand for
+            parts += [self.sample, self.groups(task)]
         text = json.dumps([*parts, dict(task.overrides)], default=str, sort_keys=True)
         return hashlib.blake2b(text.encode(), digest_size=8).hexdigest()
 

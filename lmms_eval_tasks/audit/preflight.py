@@ -7,7 +7,6 @@ asked, and nothing is sent anywhere.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import islice
@@ -25,7 +24,7 @@ from video_reasoning.tasks.audit.network import (
     writes_submission,
 )
 from video_reasoning.tasks.audit.plan import AuditedTask, Plan
-from video_reasoning.tasks.audit.schemas import OptionShape, find_shape
+from video_reasoning.tasks.audit.schemas import OptionShape, find_shape, names_time
 from video_reasoning.tasks.audit.scores import TOPS, Metric, metrics_of, read_scores
 
 __all__ = ["UNKNOWN_RANGE", "Check", "check_documents", "preflight", "table"]
@@ -36,6 +35,9 @@ _LOOKED_AT = 200
 _TRIED = 4
 """Documents whose scoring is tried."""
 
+_UPSIDE_DOWN = "a wrong answer scores above the right one"
+"""In place of how a metric is read that does not say what is right."""
+
 _WRONG = ("", "I do not know.")
 """Answers that no question has."""
 
@@ -44,11 +46,6 @@ _MOST_GRADES = 10
 
 UNKNOWN_RANGE = "; its range was not seen, give it with --score-range"
 """End of how a score is read, if no answer that was tried shows its lowest and highest."""
-
-_TIME = re.compile(
-    r"\b\d{1,2}:\d{2}(:\d{2})?\b|\b\d+(\.\d+)?\s*(s|secs?|seconds?|minutes?)\b", re.IGNORECASE
-)
-"""A time that a prompt names."""
 
 
 @dataclass(frozen=True)
@@ -64,6 +61,7 @@ class Check:
         looked_at: Documents that were looked at.
         options: Those of them whose options were found.
         timed: Those of them whose prompt names a time.
+        movable: Options of a question that can be put in another order, at most.
     """
 
     refused: str = ""
@@ -74,6 +72,7 @@ class Check:
     looked_at: int = 0
     options: int = 0
     timed: int = 0
+    movable: int = 0
 
 
 def preflight(plan: Plan) -> tuple[Plan, dict[str, Check]]:
@@ -90,7 +89,8 @@ def preflight(plan: Plan) -> tuple[Plan, dict[str, Check]]:
             refused[task.name] = check.refused
             logger.warning(f"{task.name} is not audited: {check.refused}.")
         else:
-            tasks.append(replace(task, ranges=check.ranges, judged=check.judged))
+            seen = replace(task, ranges=check.ranges, judged=check.judged)
+            tasks.append(replace(seen, movable=check.movable))
     return replace(plan, tasks=tuple(tasks), refused=refused), checks
 
 
@@ -103,6 +103,12 @@ def _check(plan: Plan, task: AuditedTask) -> Check:
     except (Exception, SystemExit) as error:  # whatever a task does when its data are loaded
         said = " ".join(str(error).split()) or repr(error)
         return Check(refused=f"its data cannot be loaded: {said}")
+    column = plan.group_by.partition(":")[0]
+    if column and first and column not in first[0]:
+        return Check(
+            refused=f"its documents have no column '{column}' (--group-by); they have "
+            f"{', '.join(first[0])}"
+        )
     found = check_documents(config, first, loaded.doc_to_target, loaded.doc_to_text, plan)
     return replace(found, questions=len(documents))
 
@@ -124,9 +130,11 @@ def check_documents(
         plan: The audit.
     """
     shape = find_shape(documents, [OptionShape.parse(text) for text in plan.option_fields])
+    read = [options for each in documents if (options := shape.read(each))] if shape else []
     check = Check(
         looked_at=len(documents),
-        options=sum(shape.read(document) is not None for document in documents) if shape else 0,
+        options=len(read),
+        movable=max((len(options.movable) for options in read), default=0),
         timed=sum(_names_time(text_of, document) for document in documents),
     )
     score = config.get("process_results")
@@ -141,6 +149,7 @@ def check_documents(
     for document in documents[:_TRIED]:
         tried: list[list[Any]] = [[text] for text in _answers(target_of, shape, document)]
         trials.run(score, document, _likelihoods(config, document) or tried)
+        trials.compare(tried[0][0])
     found = replace(check, **trials.outcome())
     if trials.values and not found.ranges and plan.score_range is None:
         return replace(found, score=f"{found.score}{UNKNOWN_RANGE}")
@@ -158,6 +167,7 @@ class _Trials:
         rules: Metric -> how they were read, or what was seen instead.
         failures: What the task failed with.
         blocked: What was tried to be reached.
+        latest: Answer -> metric -> score, of the document that was tried last.
     """
 
     metrics: Sequence[Metric]
@@ -166,9 +176,19 @@ class _Trials:
     rules: dict[str, str] = field(default_factory=dict)
     failures: list[str] = field(default_factory=list)
     blocked: str = ""
+    latest: dict[str, dict[str, float]] = field(default_factory=dict)
+
+    def compare(self, right: str) -> None:
+        """Leave out metrics in which "no" scores above a right "yes", or the other way around."""
+        opposite = _opposite(right)
+        wrong = self.latest.get(opposite, {}) if opposite else {}
+        for name, value in wrong.items():
+            if value > self.latest.get(right, {}).get(name, 0):
+                self.rules[name] = _UPSIDE_DOWN
 
     def run(self, score: Any, document: Mapping[str, Any], answers: Iterable[list[Any]]) -> None:
         """Score some answers to a document, each as the harness hands it over."""
+        self.latest = {}
         for answer in answers:
             try:
                 with blocked_network():
@@ -183,11 +203,15 @@ class _Trials:
             for name, each in found.items():
                 self.rules.setdefault(name, each.rule)
                 if each.value is not None:
-                    self.rules[name] = each.rule
+                    if self.rules[name] != _UPSIDE_DOWN:
+                        self.rules[name] = each.rule
                     self.values.setdefault(name, []).append(each.value)
+                    self.latest.setdefault(str(answer[0]), {})[name] = each.value
 
     def outcome(self) -> dict[str, Any]:
         """Return what is known of the scores, as the fields of a check."""
+        for name in [name for name, rule in self.rules.items() if rule == _UPSIDE_DOWN]:
+            self.values.pop(name, None)
         if self.values:
             ranges = {
                 name: ends
@@ -242,7 +266,7 @@ def _answers(
     try:
         target = target_of(document)
         answers += [str(each) for each in (target if isinstance(target, list) else [target])]
-        answers.append(str(target))
+        answers += [str(target), *filter(None, map(_opposite, answers))]
         answers += [f"{start} - {end} seconds" for start, end in _spans(target)]
     except (Exception, SystemExit):
         pass
@@ -251,6 +275,12 @@ def _answers(
         letters = [chr(ord("A") + place) for place in places]
         answers += [*letters, f"({letters[0]})", *(options.texts[place] for place in places)]
     return list(dict.fromkeys([*answers, *_WRONG]))
+
+
+def _opposite(answer: str) -> str:
+    """Return "no" for "yes" and "yes" for "no", as it is written; "" for other answers."""
+    words = {"yes": "no", "Yes": "No", "YES": "NO"}
+    return {**words, **{no: yes for yes, no in words.items()}}.get(answer, "")
 
 
 def _likelihoods(
@@ -281,7 +311,7 @@ def _spans(target: Any) -> list[tuple[float, float]]:
 
 def _names_time(text_of: Callable[[Any], Any], document: Mapping[str, Any]) -> bool:
     try:
-        return _TIME.search(str(text_of(document))) is not None
+        return names_time(str(text_of(document)))
     except (Exception, SystemExit):
         return False  # it writes its prompt from more than the document
 

@@ -33,6 +33,7 @@ __all__ = [
     "AuditResult",
     "AuditedQuestion",
     "Finding",
+    "LetterUse",
     "read_audit",
     "read_findings",
     "write_audit",
@@ -83,6 +84,21 @@ _Optional = Annotated[
 _Counts = Mapping[str, NonNegativeInt]
 
 
+@dataclass(frozen=True)
+class LetterUse:
+    """How often a letter is chosen with the frames in order, over all rotations that were asked.
+
+    Attributes:
+        chosen: Share of the responses that choose it, 0..1.
+        right: Share of the questions whose right option it is, 0..1.
+        excess: The first less the second.
+    """
+
+    chosen: _Number
+    right: _Number
+    excess: _Estimate
+
+
 @dataclass
 class AuditedQuestion:
     """One question of an audited task.
@@ -102,6 +118,8 @@ class AuditedQuestion:
         problems: Condition -> why it could not be shown or scored.
         unparsed: Conditions under which the response names no option, for tasks that say so.
         sights: Condition -> what reached the model.
+        letters: Condition -> the letter chosen and the right one, if both are known.
+        group: Its group of questions; "" if the task has none.
     """
 
     row: int
@@ -118,6 +136,10 @@ class AuditedQuestion:
     problems: Annotated[dict[str, str], Field(exclude=True)] = field(default_factory=dict)
     unparsed: Annotated[set[str], Field(exclude=True)] = field(default_factory=set)
     sights: Annotated[dict[str, Sight], Field(exclude=True)] = field(default_factory=dict)
+    letters: Annotated[dict[str, tuple[str, str]], Field(exclude=True)] = field(
+        default_factory=dict
+    )
+    group: Annotated[str, Field(exclude=True)] = ""
 
     @property
     def own_id(self) -> str:
@@ -158,6 +180,15 @@ class AuditResult:
         kept: Condition -> share of what is above guessing that it leaves.
         needed: Condition -> questions that would settle whether its loss matters.
         paired: For each other order of options, the share of questions right in both orders.
+        measures: Visual gain, blind gap, shortcut ratios, flips, draws that differ and accuracy in
+            all rotations, as shares; those that can be computed.
+        letters: Letter -> how often it is chosen.
+        classes: What questions need -> how many; without those of which that is not known.
+        guessed_classes: What questions need -> how many it would be if every answer was a guess.
+        timed: Questions whose prompts name a time.
+        untimed: Condition that cannot keep the times -> what it costs without those questions.
+        groups: Condition -> share of the groups of questions that are right as a whole.
+        guessed_groups: The share of groups that guessing gets right; NaN if it is not known.
         verdict: Sentences.
         luck: How many questions are right without what they claim to need, and how many of them
             by luck; a sentence each.
@@ -187,10 +218,32 @@ class AuditResult:
     kept: Mapping[str, _Estimate] = field(default_factory=dict)
     needed: Mapping[str, _Number] = field(default_factory=dict)
     paired: Mapping[str, _Estimate] = field(default_factory=dict)
+    measures: Mapping[str, _Estimate] = field(default_factory=dict)
+    letters: Mapping[str, LetterUse] = field(default_factory=dict)
+    classes: _Counts = field(default_factory=dict)
+    guessed_classes: Mapping[str, _Number] = field(default_factory=dict)
+    timed: NonNegativeInt = 0
+    untimed: Mapping[str, _Estimate] = field(default_factory=dict)
+    groups: Mapping[str, _Estimate] = field(default_factory=dict)
+    guessed_groups: _Number = math.nan
     verdict: Sequence[str] = ()
     luck: Sequence[str] = ()
     notes: Sequence[str] = ()
     questions: Annotated[Sequence[AuditedQuestion], Field(exclude=True)] = ()
+
+    @property
+    def further(self) -> dict[str, Estimate]:
+        """Name -> the measures, the groups that are right and the letters' excess.
+
+        Letters only if the options were rotated, or one is surely chosen too often or too seldom.
+        """
+        excess = {f"letter {name} excess": used.excess for name, used in self.letters.items()}
+        biased = any(each.low > 0 or each.high < 0 for each in excess.values())
+        return {
+            **self.measures,
+            **{f"groups {name}": found for name, found in self.groups.items()},
+            **(excess if biased or "all rotations" in self.measures else {}),
+        }
 
 
 @dataclass(frozen=True)
@@ -205,6 +258,7 @@ class Audit:
         frames: Frames of the conditions that show several; 0 if the file does not say.
         seed: Seed of the draws.
         limit: Questions asked of each task; None for all.
+        sample: Questions drawn from each task; None for all.
         results: A result for each task and group.
         file: The file that it was read from.
     """
@@ -217,6 +271,7 @@ class Audit:
     frames: NonNegativeInt = 0
     seed: int = 0
     limit: NonNegativeInt | None = None
+    sample: NonNegativeInt | None = None
     file: Path = Path()
 
     @property

@@ -14,14 +14,16 @@ from typing import Annotated
 
 from loguru import logger
 from pydantic import BeforeValidator, NonNegativeInt, TypeAdapter, ValidationError
+from rich import box
 from rich.console import Console
+from rich.table import Table
 
 from video_reasoning.tasks import registry, store
 from video_reasoning.tasks.audit.files import write_text
 from video_reasoning.tasks.audit.plan import FILE, AuditedTask, Plan, read_plan, write_plan
 from video_reasoning.tasks.audit.result import AuditResult
 from video_reasoning.tasks.audit.schemas import OptionShape
-from video_reasoning.tasks.audit.variants import AuditError, parse_all, repeated
+from video_reasoning.tasks.audit.variants import AuditError, parse_all, redrawn, repeated
 from video_reasoning.tasks.errors import StoreError, cause
 from video_reasoning.tasks.store.picks import PicksError, read_installed
 
@@ -49,6 +51,8 @@ class Request:
     frames: int
     conditions: tuple[str, ...]
     limit: int | None
+    sample: int | None
+    group_by: str
     include_path: tuple[Path, ...]
     out: Path
     picks: Path | None
@@ -58,7 +62,10 @@ class Request:
     seed: int
     level: float
     export_filtered: Path | None
+    export_classes: Path | None
+    votes: int | None
     repeats: int
+    draws: int
     false_discovery_rate: float
     check: bool
     derive_only: bool
@@ -151,11 +158,14 @@ def _plan(request: Request) -> Plan:
     for name in _RESERVED:
         if f"--{name}" in words:
             raise AuditError(f"--{name} is given twice, or is the audit's own to set.")
+    if request.limit is not None and request.sample is not None:
+        raise AuditError("--limit and --sample exclude each other; give one of them.")
     for path in request.include_path:
         if not path.is_dir():
             raise AuditError(f"--include_path {path} is not a folder; no task is read from it.")
     variants = parse_all(request.conditions, request.frames, request.seed)
-    variants = parse_all(repeated(variants, request.repeats), request.frames, request.seed)
+    names = dict.fromkeys([*repeated(variants, request.repeats), *redrawn(variants, request.draws)])
+    variants = parse_all(list(names), request.frames, request.seed)
     for text in request.option_fields:
         OptionShape.parse(text)
     given_picks = _read_picks(request.picks) if request.picks else None
@@ -172,6 +182,8 @@ def _plan(request: Request) -> Plan:
         frames=request.frames,
         seed=request.seed,
         limit=request.limit,
+        sample=request.sample,
+        group_by=request.group_by,
         option_fields=request.option_fields,
         score_range=_range(request.score_range),
         refused=refused,
@@ -186,7 +198,7 @@ def _judged_plan(request: Request, plan: Plan) -> Plan:
     """
     wanted = {
         "conditions": tuple(v.name for v in parse_all(request.conditions, request.frames)),
-        **{name: getattr(request, name) for name in ("frames", "seed", "limit")},
+        **{name: getattr(request, name) for name in ("frames", "seed", "limit", "sample")},
     }
     for name, value in wanted.items():
         asked = getattr(plan, name)
@@ -306,7 +318,7 @@ def _quiet(log: Path) -> Iterator[None]:
 def _evaluate(request: Request, plan: Plan, folder: Path) -> None:
     """Evaluate the newest run, print the audit and write its files."""
     from video_reasoning.tasks.audit.evaluate import evaluate
-    from video_reasoning.tasks.audit.findings import find_questions
+    from video_reasoning.tasks.audit.findings import find_questions, write_classes
     from video_reasoning.tasks.audit.output import markdown, render
     from video_reasoning.tasks.audit.result import QUESTIONS, RESULT, write_audit, write_findings
 
@@ -321,6 +333,9 @@ def _evaluate(request: Request, plan: Plan, folder: Path) -> None:
     Console(soft_wrap=True).print(render(audit))
     if request.export_filtered is not None:
         _export(request, [(plan, audit.results)])
+    if request.export_classes is not None:
+        write_classes(request.export_classes, [(plan, audit.results)], 1)
+        print(f"The class of each question: {request.export_classes}")
     if request.report:
         from video_reasoning.tasks.report.build import build
         from video_reasoning.tasks.report.page import page
@@ -353,17 +368,22 @@ def join_audits(request: Request, folders: Sequence[Path]) -> int:
     """Join several models' audits of the same tasks: which questions are right in k of m?
 
     Args:
-        request: Level, metric, file for the survivors' ids and rate of false discoveries.
+        request: Level, metric, votes, files for the survivors' ids and for the classes, and rate of
+            false discoveries.
         folders: The audits' folders.
 
     Raises:
-        AuditError: If there are fewer than two, or they have no task in common.
+        AuditError: If there are fewer than two, they have no task in common, or more votes are
+            asked for than there are.
     """
     from video_reasoning.tasks.audit.evaluate import evaluate
-    from video_reasoning.tasks.audit.findings import aligned, evidence
+    from video_reasoning.tasks.audit.findings import aligned, evidence, write_classes
 
     if len(folders) < 2:
         raise AuditError("audit join takes the folders of two audits or more.")
+    votes = request.votes or len(folders) // 2 + 1
+    if votes > len(folders):
+        raise AuditError(f"--votes {votes} is more than the {len(folders)} audits given.")
     plans = [read_plan(folder / TASKS / FILE) for folder in folders]
     found = [
         evaluate(plan, folder / TASKS, folder / RUNS, metric=request.metric, level=request.level)
@@ -386,5 +406,31 @@ def join_audits(request: Request, folders: Sequence[Path]) -> int:
         print(f"\n{name}: {len(results[0].questions):,} questions{left}")
         for gathered in evidence(list(zip(plans, results, strict=True))):
             print(f"  {gathered.sentence}")
+        _print_classes(plans, results, [audit.model for audit in found], votes)
+    if request.export_classes is not None:
+        write_classes(request.export_classes, list(zip(plans, joined, strict=True)), votes)
+        print(f"The class of each question: {request.export_classes}")
     _export(request, list(zip(plans, joined, strict=True)))
     return 0
+
+
+def _print_classes(
+    plans: Sequence[Plan], results: Sequence[AuditResult], models: Sequence[str], votes: int
+) -> None:
+    """Print how many questions are in each class, by each model and by enough of them."""
+    from video_reasoning.metrics.shortcuts import CLASSES
+    from video_reasoning.tasks.audit.measures import classes_by_luck, classes_of
+
+    each = [(plan.variants, result.questions) for plan, result in zip(plans, results, strict=True)]
+    shown = Table(box=box.SIMPLE_HEAD, show_edge=False, pad_edge=False)
+    shown.add_column("right by", overflow="fold")
+    for name in (*CLASSES, "not known"):
+        shown.add_column(name, justify="right", overflow="fold")
+    rows = {model: classes_of([one], 1) for model, one in zip(models, each, strict=True)}
+    rows[f"{votes} of {len(models)} models"] = classes_of(each, votes)
+    for label, found in rows.items():
+        counts = [found.count(name) for name in (*CLASSES, None)]
+        shown.add_row(label, *(f"{count:,}" for count in counts))
+    if guessed := classes_by_luck(each, votes):
+        shown.add_row("  of guessing models", *(f"{guessed[name]:,.0f}" for name in CLASSES), "")
+    Console(soft_wrap=True).print(shown)

@@ -17,7 +17,20 @@ from typing import Any
 from video_reasoning.preprocessing.sampling import shuffled
 from video_reasoning.tasks.audit.variants import AuditError
 
-__all__ = ["OptionShape", "Options", "document_key", "find_shape", "item_id", "video_name"]
+__all__ = [
+    "MARK",
+    "OptionShape",
+    "Options",
+    "declared_groups",
+    "document_key",
+    "drawn_rows",
+    "find_shape",
+    "group_of",
+    "item_id",
+    "letter",
+    "names_time",
+    "video_name",
+]
 
 Document = Mapping[str, Any]
 
@@ -56,6 +69,9 @@ _ANSWER_COLUMNS = (
 )
 """Columns that may say which option is right."""
 
+MARK = re.compile(r"<image>\n?|<video>\n?")
+"""Marks of a picture or a video in a prompt, for models that expect them."""
+
 _LETTER = re.compile(r"[\s(\[]*([A-Za-z])[)\].:]*\s*")
 _LABEL = re.compile(
     r"\s*(?:[(\[](?:[A-Za-z]|[0-9]{1,2})[)\]][.:]?|(?:[A-Za-z]|[0-9]{1,2})[).:])\s*"
@@ -71,6 +87,13 @@ _REFERS = re.compile(
     r"^\s*[(\[]?[A-H][)\]]?\s*(?:and|or|nor|&)\s*[(\[]?[A-H][)\]]?\s*\.?\s*$"
 )
 """Options that name others by their letters, such as "both A and B", fit no other order."""
+
+_TIME = re.compile(
+    r"\b\d{1,2}:\d{2}(:\d{2})?\b|\b\d+(\.\d+)?\s*(s|secs?|seconds?|minutes?)\b", re.IGNORECASE
+)
+
+_GROUPS = {"causalvqa": "qid", "mvp": "video_id:_", "videomme_v2": "video_id"}
+"""Beginning of tasks' names -> what groups their questions, as for `group_of`."""
 
 _ABSENT = ("", "n/a", "nan")
 """Content of an option's column for a question that does not have that option."""
@@ -116,6 +139,60 @@ def _is_plain(value: object) -> bool:
 def video_name(document: Document) -> str:
     """Return the video that a document is about, or "" if no known column names one."""
     return _named(document, _VIDEO_FIELDS)
+
+
+def declared_groups(task: str) -> str:
+    """Return what groups a known task's questions, as for `group_of`; "" if that is not known."""
+    names = (name for name in _GROUPS if task == name or task.startswith(f"{name}_"))
+    return next((_GROUPS[name] for name in names), "")
+
+
+def group_of(document: Document, rule: str) -> str:
+    """Return the group of questions that a document is in.
+
+    Args:
+        document: The document.
+        rule: A column, or ``COLUMN:SEPARATOR`` for what is before the last separator in it.
+
+    Returns:
+        The empty text if the rule is empty, or the document has no such column.
+    """
+    column, _, separator = rule.partition(":")
+    value = document.get(column) if column else None
+    text = "" if value is None else str(value)
+    return text.rpartition(separator)[0] or text if separator else text
+
+
+def drawn_rows(documents: Sequence[Document], size: int, seed: int, rule: str = "") -> list[int]:
+    """Draw documents at random, by nothing but what they say and the seed; groups stay whole.
+
+    Args:
+        documents: The documents.
+        size: How many; more if the last group has more.
+        seed: Another seed draws others.
+        rule: What groups them, as for `group_of`.
+
+    Returns:
+        Their places, ascending.
+    """
+
+    def rank(document: Document) -> str:
+        name = group_of(document, rule) or document_key(document)
+        return hashlib.sha256(f"sample\x00{seed}\x00{name}".encode()).hexdigest()
+
+    ranked = sorted((rank(document), row) for row, document in enumerate(documents))
+    last = ranked[:size][-1][0] if ranked else ""
+    return sorted(row for place, (name, row) in enumerate(ranked) if place < size or name == last)
+
+
+def letter(place: int) -> str:
+    """Return the letter of an option by its place from 0; "" if it has none."""
+    return chr(ord("A") + place) if 0 <= place < 26 else ""
+
+
+def names_time(text: str) -> bool:
+    """Return whether a text names a time, such as "01:05" or "12 seconds"."""
+    return _TIME.search(text) is not None
 
 
 def _named(document: Document, fields: Sequence[str]) -> str:
@@ -193,14 +270,34 @@ class Options:
         Returns:
             None if fewer than two options can move, or one names others by their letters.
         """
+        free = self.movable
+        return (
+            self._moved(free, shuffled(free, f"{key}\x00options{number}", seed)) if free else None
+        )
+
+    def rotated(self, number: int) -> list[int] | None:
+        """Return the order in which the options that can move are rotated.
+
+        Args:
+            number: By how many places, from 1.
+
+        Returns:
+            None if that is no other order, or none can move.
+        """
+        free = self.movable
+        return self._moved(free, [*free[number:], *free[:number]]) if number < len(free) else None
+
+    @property
+    def movable(self) -> list[int]:
+        """Places of the options that can move, two or more; none if one names others by letters."""
         if any(_REFERS.search(text) for text in self.texts):
-            return None
+            return []
         free = [place for place, text in enumerate(self.texts) if not _STAYS.search(text)]
-        if len(free) < 2:
-            return None
+        return free if len(free) > 1 else []
+
+    def _moved(self, places: Sequence[int], options: Sequence[int]) -> list[int]:
         order = list(range(len(self.texts)))
-        drawn = shuffled(free, f"{key}\x00options{number}", seed)
-        for place, option in zip(free, drawn, strict=True):
+        for place, option in zip(places, options, strict=True):
             order[place] = option
         return order
 
@@ -302,6 +399,22 @@ class OptionShape:
             _, how = options.find(document[name], reading, self.first)
             changed[name] = self._answer(document[name], how, moved[right].strip(), right)
         return changed
+
+    def without_question(self, document: Document) -> dict[str, str] | None:
+        """Return the columns that change if only the options are left of a question.
+
+        Returns:
+            None if the document has no options of this shape, or no column with a question.
+        """
+        columns = _columns(document)
+        names = [columns[name] for name in _QUESTION_COLUMNS if name in columns]
+        asked = self.question or next((n for n in names if n not in self.options), "")
+        text = document.get(asked)
+        if not isinstance(text, str) or self.read(document) is None:
+            return None
+        lines = text.split("\n")
+        listed = _option_lines(text) if self.question else []
+        return {asked: "\n".join(lines[number] for number in listed)}
 
     def _read_as(self) -> list[tuple[str, str]]:
         """Return the answer columns, each with how it is read."""

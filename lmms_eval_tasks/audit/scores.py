@@ -161,6 +161,8 @@ def _aggregated(value: Any, metric: Metric) -> ItemScore:
                 return ItemScore(number, ALONE)
             equal = str(value[answered]).strip() == str(value[right]).strip()
             follows = best is not None and worst is not None and best > worst
+            if not follows and metric.aggregation and writes_submission(metric.aggregation):
+                break  # its answers are scored elsewhere, and not by comparing
             rule = f"{answered}{EQUALS}{right}{COUNTED if follows else ''}"
             return ItemScore(float(equal), rule)
     if number is not None:

@@ -16,7 +16,7 @@ from video_reasoning.metrics.audits import margins as margins_of
 from video_reasoning.metrics.intervals import Estimate
 from video_reasoning.metrics.principles import format_ratio
 from video_reasoning.tasks.audit.result import AuditResult
-from video_reasoning.tasks.audit.variants import KINDS, Variant, reference_of
+from video_reasoning.tasks.audit.variants import KINDS, Variant, parse, reference_of
 
 __all__ = ["FEW_VIDEOS", "corrected", "margins", "verdict"]
 
@@ -137,13 +137,19 @@ def verdict(
             sentences.append(_one_frame(numbers, variant, found, sizes))
         elif variant.role == "order":
             sentences.append(_order(numbers, variant, found, sizes))
+        elif variant.role == "control":
+            sentences.append(_control(numbers, variant, found, sizes))
     if "blind" in by_kind:
         sentences.append(_blind(numbers, accuracy))
+    sentences += [_timed(numbers)] if numbers.timed else []
     rho = numbers.ratios.get("rho")
     if rho is not None and rho.n:
         sentences.append(_key_frame(rho))
     for name, both in numbers.paired.items():
         sentences.append(_reordered(numbers, name, both, accuracy))
+    sentences += [*_all_rotations(numbers), *_letters(numbers), *_draws(numbers)]
+    sentences += [_classes(numbers)] if numbers.classes else []
+    sentences += [_groups(numbers, reference.name)] if numbers.groups else []
     sentences.append(
         f"An effect matters above {_points(sizes.matters)} and is negligible below "
         f"{_points(sizes.negligible)} points ({_points(MATTERS[0])} and "
@@ -201,7 +207,8 @@ def _one_frame(numbers: AuditResult, variant: Variant, lost: Estimate, sizes: Ma
     share = f"{_percent(left)} of its multi-frame accuracy is there {words}"
     return (
         f"{share}{_above_guessing(numbers, variant)}: {_effect(lost)} "
-        f"({_with_interval('kappa', kappa)}){_meaning(numbers, variant, lost, sizes)}."
+        f"({_with_interval('kappa', kappa)}){_meaning(numbers, variant, lost, sizes)}"
+        f"{_flips(numbers, variant, lost)}."
     )
 
 
@@ -215,8 +222,94 @@ def _order(numbers: AuditResult, variant: Variant, lost: Estimate, sizes: Margin
         share = f", {_percent(min(1.0, 1 - kept.value))} of what is above guessing"
     return (
         f"Shuffling the frames: {_effect(lost)}{share} ({_with_interval('tau', tau)})"
-        f"{_meaning(numbers, variant, lost, sizes)}."
+        f"{_meaning(numbers, variant, lost, sizes)}{_flips(numbers, variant, lost)}."
     )
+
+
+def _control(numbers: AuditResult, variant: Variant, lost: Estimate, sizes: Margins) -> str:
+    kind = KINDS[variant.kind]
+    if not lost.n:
+        return f"No question was scored {kind.words}."
+    right = f"{_percent(numbers.accuracies[variant.name].value)} are right"
+    return (
+        f"{kind.subject}: {_effect(lost)}, and {right}{_meaning(numbers, variant, lost, sizes)}"
+        f"{_flips(numbers, variant, lost)}."
+    )
+
+
+def _flips(numbers: AuditResult, variant: Variant, lost: Estimate) -> str:
+    """Say how many answers change, if the accuracy does not show it."""
+    found = numbers.measures.get(f"flips {variant.name}")
+    if found is None or lost.low > 0 or lost.high < 0 or not found.value > abs(lost.value):
+        return ""
+    return f"; {_percent(found.value)} of the questions change between right and wrong"
+
+
+def _timed(numbers: AuditResult) -> str:
+    text = f"{numbers.timed:,} of {numbers.n:,} questions name times"
+    costs = [
+        f"without them {name} costs {_points(found.value)} points "
+        f"({_points(found.low)} to {_points(found.high)})"
+        for name, found in numbers.untimed.items()
+        if found.n
+    ]
+    said = f", which frames in other places do not keep: {'; '.join(costs)}" if costs else ""
+    return f"{text}{said}."
+
+
+def _all_rotations(numbers: AuditResult) -> list[str]:
+    found = numbers.measures.get("all rotations")
+    if found is None:
+        return []
+    return [
+        f"{_percent(found.value)} of {found.n:,} questions are right in every rotation of their "
+        f"options, {_interval(found)}."
+    ]
+
+
+def _letters(numbers: AuditResult) -> list[str]:
+    """Name the letters that are surely chosen more or less often than they are right."""
+    said = [
+        f"{name} is chosen {_percent(used.chosen)} of the time and right {_percent(used.right)}"
+        for name, used in numbers.letters.items()
+        if used.excess.low > 0 or used.excess.high < 0
+    ]
+    return [f"Letters: {', '.join(said)}."] if said else []
+
+
+def _draws(numbers: AuditResult) -> list[str]:
+    return [
+        f"{_percent(found.value)} of the questions are right in some draws of "
+        f"{name.removeprefix('draws differ ')} and wrong in others, {_interval(found)}."
+        for name, found in numbers.measures.items()
+        if name.startswith("draws differ ")
+    ]
+
+
+def _classes(numbers: AuditResult) -> str:
+    counts = [f"{name} {count:,}" for name, count in numbers.classes.items()]
+    total = sum(numbers.classes.values())
+    text = f"By what answers them, {total:,} questions are: {', '.join(counts)}"
+    guessed = [f"{number:,.0f}" for number in numbers.guessed_classes.values()]
+    return f"{text} (guessing: {', '.join(guessed)})." if guessed else f"{text}."
+
+
+def _groups(numbers: AuditResult, reference: str) -> str:
+    """Say how many groups of questions are right as a whole."""
+    found = numbers.groups[reference]
+    others = [
+        f"{_percent(each.value)} {KINDS[parse(name).kind].words}"
+        for name, each in numbers.groups.items()
+        if name != reference and KINDS[parse(name).kind].words
+    ]
+    chance = numbers.guessed_groups
+    guessed = [] if math.isnan(chance) else [f"{_percent(chance)} by guessing"]
+    rest = "".join(f", {each}" for each in (*others, *guessed))
+    return f"{_percent(found.value)} of {found.n:,} groups are right as a whole{rest}."
+
+
+def _interval(found: Estimate) -> str:
+    return f"{found.level:.0%} interval {_points(found.low)} to {_points(found.high)}"
 
 
 def _above_guessing(numbers: AuditResult, variant: Variant) -> str:

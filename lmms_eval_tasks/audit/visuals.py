@@ -93,6 +93,7 @@ class Shower:
                 raise NotShownError(f"it shows {shape}; several arrays of frames are not supported")
             places = self._places(len(visuals[0]), key, pick)
             shown = [visuals[0][places]] if places else []
+            shown = [each * 0 for each in shown] if self.condition.kind == "black" else shown
         else:
             images = [visual for visual in visuals if kind_of(visual) == "image"]
             if not images:
@@ -100,10 +101,14 @@ class Shower:
             if len(images) == 1:
                 raise NotShownError("it shows a single image, which has no frames to choose from")
             shown = [images[place] for place in self._places(len(images), key, pick)]
+            if self.condition.kind == "black":
+                shown = [_black_like(image) for image in shown]
             shown += [visual for visual in visuals if kind_of(visual) != "image"]
         return Shown(shown, shape, source)
 
-    def replace(self, messages: Any, key: str, pick: int | None = None) -> tuple[Any, Shown]:
+    def replace(
+        self, messages: Any, given: Any, key: str, pick: int | None = None
+    ) -> tuple[Any, Shown]:
         """Return chat messages with their video parts under the condition.
 
         Text stays as it is. If frames are given as images, the frames shown take the places of
@@ -111,6 +116,7 @@ class Shower:
 
         Args:
             messages: What the task's ``doc_to_messages`` returned.
+            given: The visuals of these messages, or others to show in their place.
             key: The question's id.
             pick: Its handpicked frame, if it has one.
 
@@ -118,7 +124,7 @@ class Shower:
             NotShownError: They cannot be shown so.
         """
         parts = _parts_of(messages)
-        shown = self.show([_visual_of(part) for part in parts], key, pick)
+        shown = self.show(given, key, pick)
         places = [part for part in parts if part["type"] == "video"] or parts
         videos = places[0]["type"] == "video"
         left = iter([each for each in shown.visuals if not videos or kind_of(each) == "video"])
@@ -136,7 +142,7 @@ class Shower:
         return replaced, shown
 
     def _places(self, n_frames: int, key: str, pick: int | None) -> list[int]:
-        """Which of the frames that a task gives are shown; none twice."""
+        """Which of the frames that a task gives are shown; none twice, unless it is frozen."""
         try:
             condition = replace(self.condition, m=min(self.condition.m, n_frames))
             return condition_indices(condition, n_frames, key, pick)
@@ -186,6 +192,21 @@ def described(given: Any) -> tuple[str, str]:
     return shape, _name_of(next(pictures, ""))
 
 
+def sources_of(given: Any) -> frozenset[str]:
+    """Return the paths of all videos that a task shows, or a name of its first image or frame.
+
+    Raises:
+        NotShownError: It contains an unknown object, or a video that cannot be located.
+    """
+    visuals = _listed(given)
+    if len(visuals) == 1 and isinstance(visuals[0], (list, tuple)):
+        return sources_of(visuals[0])
+    videos = [each for each in visuals if kind_of(each) == "video"]
+    if not videos:
+        return frozenset([described(given)[1]])
+    return frozenset(str(_located(each)[0].absolute()) for each in videos)
+
+
 def _name_of(visual: Any) -> str:
     """Name an image, or the first of an array of frames: the same for the same pixels."""
     if isinstance(visual, Mapping):
@@ -199,6 +220,18 @@ def _name_of(visual: Any) -> str:
         return f"frames-{hashlib.blake2b(pixels.tobytes(), digest_size=8).hexdigest()}"
     except Exception:  # a name is worth little: whatever the object is, it is shown
         return ""
+
+
+def _black_like(image: Any) -> Any:
+    """Return a black image of the same size."""
+    from PIL import Image
+
+    if isinstance(image, Mapping):
+        image = next(image[name] for name in _PATH_KEYS if image.get(name) is not None)
+    if isinstance(image, (str, Path)):
+        with Image.open(image) as opened:
+            return Image.new("RGB", opened.size)
+    return Image.new("RGB", image.size) if hasattr(image, "mode") else image * 0
 
 
 def placeholder_for(given: Any) -> list[Any]:

@@ -38,12 +38,26 @@ def audit(
         str,
         typer.Option(
             help="Joined by commas: ordered, shuffled, random1, last1, handpicked1, blind, "
-            "original (the task as it is) and reordered (its options in another order)."
+            "original (the task as it is), reordered (its options in another order), reversed, "
+            "frozen, black, swapped (another video), options (without the question), and the sets "
+            "default, controls (these five) and circular (all rotations of the options)."
         ),
     ] = "ordered,shuffled,random1,last1,handpicked1,blind",
     limit: Annotated[
         int | None, typer.Option(min=1, help="Ask only the first N questions of each task.")
     ] = None,
+    sample: Annotated[
+        int | None,
+        typer.Option(min=1, help="Ask N questions of each task, drawn at random with --seed."),
+    ] = None,
+    group_by: Annotated[
+        str,
+        typer.Option(
+            "--group-by",
+            help="A column whose questions count as a group that is right as a whole; COLUMN:_ for "
+            "what is before the last _ in it.",
+        ),
+    ] = "",
     include_path: Annotated[
         list[Path] | None,
         typer.Option("--include_path", "--include-path", help="A folder with tasks of your own."),
@@ -77,6 +91,20 @@ def audit(
         Path | None,
         typer.Option(help="Write the ids of the questions that survive all conditions here."),
     ] = None,
+    export_classes: Annotated[
+        Path | None,
+        typer.Option(
+            help="Write what each question needs here: text suffices, static, order-free, temporal "
+            "or open."
+        ),
+    ] = None,
+    votes: Annotated[
+        int | None,
+        typer.Option(
+            min=1,
+            help="audit join: how many models have to be right; without it, more than half.",
+        ),
+    ] = None,
     check: Annotated[
         bool,
         typer.Option("--check", help="Only check whether the tasks can be audited; ask nothing."),
@@ -88,6 +116,14 @@ def audit(
             max=20,
             help="How often to ask blind and with one frame, with the options in another order "
             "each time: what tells a leak from luck.",
+        ),
+    ] = 1,
+    draws: Annotated[
+        int,
+        typer.Option(
+            min=1,
+            max=20,
+            help="How many times to draw the random frame and the shuffled order of each question.",
         ),
     ] = 1,
     false_discovery_rate: Annotated[
@@ -124,6 +160,8 @@ def audit(
         frames=frames,
         conditions=tuple(name.strip() for name in conditions.split(",") if name.strip()),
         limit=limit,
+        sample=sample,
+        group_by=group_by,
         include_path=tuple(path.expanduser() for path in include_path or ()),
         out=out.expanduser(),
         picks=picks and picks.expanduser(),
@@ -133,8 +171,11 @@ def audit(
         seed=seed,
         level=level,
         repeats=repeats,
+        draws=draws,
         false_discovery_rate=false_discovery_rate,
         export_filtered=export_filtered and export_filtered.expanduser(),
+        export_classes=export_classes and export_classes.expanduser(),
+        votes=votes,
         check=check,
         derive_only=derive_only,
         judge_only=judge_only,

@@ -146,10 +146,11 @@ def conditions(result: AuditResult) -> list[Row]:
 
 
 def measures(result: AuditResult) -> list[Row]:
-    """Make a row for each of kappa, tau, rho and the accuracies in both orders of options."""
+    """Make a row for each of kappa, tau, rho, both orders of options and the further measures."""
     found = {measure_label(name): estimate for name, estimate in result.ratios.items()}
     for name, estimate in result.paired.items():
         found[f"right in both orders ({condition_label(name)})"] = estimate
+    found.update(result.further)
     return [
         Row(name, "", [estimate_cell(estimate), Cell(f"{estimate.n:,}")])
         for name, estimate in found.items()

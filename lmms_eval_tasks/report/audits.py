@@ -334,6 +334,7 @@ def audit_facts(audit: Audit) -> dict[str, str]:
         "frames": audit.frames or "",
         "seed": audit.seed,
         "limit": audit.limit or "",
+        "sample": audit.sample or "",
         "audit": audit.file,
     }
     return {name: str(value) for name, value in shown.items() if str(value)}

@@ -240,6 +240,10 @@ def render(video: Video) -> Iterator[Image]:
     strength = 1.0 if video.clean else 2.2
     # One frame of noise, moved about: as good to the eye as fresh noise and far cheaper.
     noise = rng.normal(0, strength, (HEIGHT + 64, WIDTH + 64, 1)).astype(np.int8)
+    # As what is added and what is taken away, in all three colors, which OpenCV does at once.
+    brighter, darker = (
+        np.repeat(np.maximum(part, 0).astype(np.uint8), 3, axis=2) for part in (noise, -noise)
+    )
     for number in range(video.frames):
         at = number / (video.frames - 1)
         scale = float(np.interp(at, (0, 1), video.zoom))
@@ -253,8 +257,9 @@ def render(video: Video) -> Iterator[Image]:
         for actor in video.actors:
             _draw(image, actor, at, scale)
         down, along = rng.integers(0, 64, 2)
-        grain = noise[down : down + HEIGHT, along : along + WIDTH]
-        yield np.clip(image.astype(np.int16) + grain, 0, 255).astype(np.uint8)
+        window = slice(down, down + HEIGHT), slice(along, along + WIDTH)
+        drawn: Image = cv2.subtract(cv2.add(image, brighter[window]), darker[window])
+        yield drawn
 
 
 def write_frames(path: Path, frames: Sequence[Image]) -> None:

@@ -24,6 +24,7 @@ from lmms_eval.models.registry_v2 import ModelManifest
 
 from tests.audit.recorder_frames import numbers_of
 from tests.preprocessing.conftest import read_number
+from tests.reliability import quick_yaml
 from video_reasoning.preprocessing.frames import NumberedFrames
 from video_reasoning.tasks import launcher
 from video_reasoning.tasks.models.base import Query, WeightlessModel
@@ -159,6 +160,7 @@ def _run(words: list[str]) -> int:
 
 def main() -> None:
     """Runs the commands."""
+    quick_yaml.install()
     MODEL_REGISTRY_V2.register_manifest(
         ModelManifest(
             model_id="recorder",

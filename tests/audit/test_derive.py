@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 import yaml
 
+from tests.reliability import quick_yaml
 from video_reasoning.tasks.audit.derive import derive, find_tasks
 from video_reasoning.tasks.audit.plan import Plan
 from video_reasoning.tasks.audit.variants import AuditError
@@ -59,6 +60,12 @@ GROUPS: list[dict[str, Any]] = [
     },
     {"group": "probe_other", "task": ["probe_one", {"task": "probe_two", "num_fewshot": 3}]},
 ]
+
+
+@pytest.fixture(autouse=True)
+def _quick_yaml(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(yaml, "full_load", yaml.full_load)  # taken back afterwards
+    quick_yaml.install()
 
 
 @pytest.fixture(scope="module")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 from tests.audit.logs import line, plan_of, write_rows, write_run
-from video_reasoning.tasks.audit.evaluate import evaluate
+from video_reasoning.tasks.audit.evaluate import _Metric, evaluate
 from video_reasoning.tasks.audit.findings import (
     aligned,
     evidence,
@@ -157,6 +157,19 @@ def test_a_verdict_is_about_size_and_not_about_the_number_of_questions(tmp_path:
     text = " ".join(result.verdict)
     assert "points of accuracy" in text and "of what is above guessing" in text
     assert "would (80% power)" in text and result.needed["shuffled16"] > 300
+
+
+def test_the_highest_score_is_looked_up_once_and_not_for_every_question() -> None:
+    looks: list[int] = []
+
+    class Scores(list[float]):
+        def __iter__(self) -> Iterator[float]:
+            looks.append(1)
+            return super().__iter__()
+
+    metric = _Metric("acc", values={"ordered16": Scores([0.0, 50.0, 100.0])})
+    assert [metric.share(value) for value in (0.0, 50.0, 100.0)] == [0.0, 0.5, 1.0]
+    assert len(looks) == 1
 
 
 def test_chance_is_taken_off_beside_kappa(tmp_path: Path) -> None:

@@ -228,7 +228,7 @@ def test_the_metric_is_one_over_all_items(audited: Audited) -> None:
     results = audited.audit(False)
     assert results["probe_tempcompass_mc"]["metric"] == "avg_accuracy"
     assert results["probe_mvp"]["metric"] == "single_accuracy"
-    assert results["probe_egoschema"]["rule"] == "pred equals ground_truth"
+    assert results["probe_egoschema"]["rule"] == "aggregation over the one item"
     assert results["probe_lemonade"]["rule"] == "aggregation over the one item"
     assert results["probe_videomme"]["rule"] == "key score"
     assert results["probe_tvbench"]["rule"] == "number"

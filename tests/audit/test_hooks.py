@@ -24,7 +24,10 @@ from video_reasoning.tasks.audit.plan import AuditedTask, Plan
 from video_reasoning.tasks.sight import requests, watch
 from video_reasoning.tasks.sight.seen import Ledger
 
-CONDITIONS = ("original", "ordered", "random1", "last1", "handpicked1", "blind", "reordered")
+CONDITIONS = (
+    *("original", "ordered", "random1", "last1", "handpicked1", "blind", "reordered"),
+    *("reversed", "frozen", "black", "swapped", "options", "rotated2", "rotated1", "random1d2"),
+)
 
 UTILS = """
 import sys
@@ -148,6 +151,8 @@ def test_scores_and_what_an_audit_needs(hooks: dict[str, Hooks], video: str) -> 
         "shape": "1 video",
         "scores": {"acc": [1.0, "number"]},
         "options": 3,
+        "right": "A",
+        "chosen": "A",
         "frames_shown": 4,
     }
 
@@ -246,6 +251,105 @@ def test_reordered_documents_keep_their_right_answers(
         changed += before["options"] != after["options"]
     assert changed
     assert hooks["reordered"].process_docs(rows(video))["options"] == moved["options"]
+
+
+def test_rotated_options(hooks: dict[str, Hooks], video: str, tmp_path: Path) -> None:
+    given = hooks["ordered"].process_docs(rows(video))
+    turned = hooks["rotated"].process_docs(rows(video))  # by one place
+    for before, after in zip(given, turned, strict=True):
+        assert after["options"] == [*before["options"][1:], before["options"][0]]
+        right = before["options"]["ABC".index(before["answer"])]
+        assert after["options"]["ABC".index(after["answer"])] == right
+    # Two rotations are asked, which are not all of four options: none of them is.
+    more = rows(video).map(lambda row: {"options": [*row["options"], "right"]})
+    hooks["rotated"].process_docs(more)
+    assert asked(hooks["rotated"], tmp_path) == []
+
+
+def test_a_random_sample(hooks: dict[str, Hooks], video: str, tmp_path: Path) -> None:
+    entries = [{**document(video, n, options=["up", "down"]), "keep": True} for n in range(30)]
+    entries = [{**entry, "pair": f"p{n // 3}_{n}"} for n, entry in enumerate(entries)]
+    given = datasets.Dataset.from_list(entries, split="test")
+
+    def drawn(kind: str, data: Any = given, **plan: Any) -> list[str]:
+        own = hooks[kind]._plan
+        hook = Hooks(replace(own, **plan), hooks[kind]._task, hooks[kind]._variant, tmp_path)
+        found = hook.process_docs(data)
+        return [each["id"] for each in found]
+
+    ten = drawn("ordered", sample=10)
+    assert len(ten) == 10 and ten == sorted(ten, key=lambda name: int(name[1:]))
+    assert asked(hooks["ordered"], tmp_path) == [[int(name[1:]), name] for name in ten]
+    assert drawn("original", sample=10) == drawn("blind", sample=10) == ten
+    assert drawn("reordered", sample=10) == ten
+    assert asked(hooks["reordered"], tmp_path) == [[int(name[1:]), name] for name in ten]
+    # A larger sample has the smaller one; another seed and another order of the data.
+    assert set(ten) < set(drawn("ordered", sample=20))
+    assert ten != drawn("ordered", sample=10, seed=1)
+    turned = given.select(range(29, -1, -1))
+    assert set(drawn("ordered", turned, sample=10)) == set(ten)
+    whole = drawn("ordered", sample=10, group_by="pair:_")
+    assert len(whole) == 12
+    assert {int(name[1:]) // 3 * 3 + n for name in whole for n in range(3)} == {
+        int(name[1:]) for name in whole
+    }
+
+
+def test_options_alone(hooks: dict[str, Hooks], video: str, tmp_path: Path) -> None:
+    given = hooks["options"].process_docs(rows(video))
+    assert given["question"] == [""] * 4 and given["options"] == [["up", "down", "left"]] * 4
+    assert hooks["options"].doc_to_visual(given[0]) == []
+    listed = rows(video).map(lambda row: {"question": "Where?\nA. up\nB. down"})
+    plain = hooks["options"].process_docs(listed.remove_columns("options"))
+    assert set(plain["question"]) == {"A. up\nB. down"}
+
+
+def test_another_video_is_never_the_same(hooks: dict[str, Hooks], tmp_path: Path) -> None:
+    """Three videos with two questions each; the frames of each video name it."""
+    videos = [
+        str(write_video(tmp_path / f"{n}.mp4", 20, rate=5, first=20 * n + 1)) for n in range(3)
+    ]
+    entries = [{**document(videos[number // 2], number), "keep": True} for number in range(6)]
+    given = datasets.Dataset.from_list(entries, split="test")
+    hook = hooks["swapped"]
+    assert hook.process_docs(given)["id"] == given["id"]
+    seen = {}
+    for entry in given:
+        frames = numbers_of(hook.doc_to_visual(entry)[0])
+        (message,) = hook.doc_to_messages(entry)
+        assert numbers_of(message["content"][0]["url"]) == frames
+        seen[entry["id"]] = (frames[0] - 1) // 20
+        assert frames == [20 * seen[entry["id"]] + 1 + n for n in (0, 6, 12, 19)]
+        logged = hook.process_results(entry, ["A"])[AUDIT]
+        assert logged["video"] == entry["path"] and "problem" not in logged
+    assert all(number // 2 != seen[f"q{number}"] for number in range(6))
+    assert len(set(seen.values())) > 1
+    # If all are about one video, no other can be shown.
+    hook.process_docs(given.select([0, 1]))
+    hook.doc_to_visual(given[0])
+    assert (
+        "no question about another video" in hook.process_results(given[0], ["A"])[AUDIT]["problem"]
+    )
+
+
+@pytest.mark.parametrize(
+    ("kind", "expected"),
+    [("reversed", [19, 12, 6, 0]), ("frozen", None), ("black", [0, 0, 0, 0])],
+)
+def test_frames_of_the_controls(
+    hooks: dict[str, Hooks], video: str, kind: str, expected: list[int] | None
+) -> None:
+    shown = numbers_of(hooks[kind].doc_to_visual(document(video))[0])
+    single = numbers_of(hooks["random"].doc_to_visual(document(video))[0])[:1]
+    assert shown == (single * 4 if expected is None else expected)
+
+
+def test_other_draws_show_other_frames(hooks: dict[str, Hooks], video: str) -> None:
+    def drawn(kind: str) -> list[int]:
+        entries = [document(video, number) for number in range(8)]
+        return [numbers_of(hooks[kind].doc_to_visual(each)[0])[0] for each in entries]
+
+    assert sum(a != b for a, b in zip(drawn("random"), drawn("draw"), strict=True)) >= 5
 
 
 def test_questions_that_share_an_id_are_drawn_separately(

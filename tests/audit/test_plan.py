@@ -16,6 +16,7 @@ from video_reasoning.tasks.audit.variants import (
     is_variant,
     parse,
     parse_all,
+    redrawn,
     repeated,
 )
 
@@ -35,15 +36,28 @@ from video_reasoning.tasks.audit.variants import (
         ("reordered2", "reordered2", "reordered"),
         ("blindx2", "blindx2", "repeat"),
         ("random1x1", "random1x1", "repeat"),
+        ("reversed", "reversed16", "reversed"),
+        ("frozen8", "frozen8", "frozen"),
+        ("black", "black16", "black"),
+        ("swapped", "swapped16", "swapped"),
+        ("options", "options", "options"),
+        ("rotated3", "rotated3", "rotated"),
+        ("random1d2", "random1d2", "draw"),
+        ("shuffledd10", "shuffled16d10", "draw"),
     ],
 )
 def test_conditions(text: str, name: str, kind: str) -> None:
     variant = parse(text, 16)
     assert (variant.name, variant.kind) == (name, kind)
     assert parse(variant.name, 16) == variant
+    assert is_variant(AuditedTask("cubes", Path("t.yaml")).variant_name(variant))
+    assert variant.label and "{" not in variant.label
 
 
-@pytest.mark.parametrize("text", ["", "random2", "upside-down", "reordered0", "ordered0"])
+@pytest.mark.parametrize(
+    "text",
+    ["", "random2", "upside-down", "reordered0", "ordered0", "rotated0", "random1d1", "blindd2"],
+)
 def test_names_that_are_none(text: str) -> None:
     with pytest.raises(AuditError, match="is not a condition"):
         parse(text)
@@ -63,6 +77,17 @@ def test_conditions_asked_several_times() -> None:
     assert names == ("ordered16", "shuffled16", "random1", "blind", *again)
     assert [v.order for v in parse_all(names)] == [0, 0, 0, 0, 1, 2, 1, 2]
     assert is_variant("audit_cubes_blindx2") and parse("blindx2").label.startswith("no frame")
+
+
+def test_sets_and_draws() -> None:
+    names = [v.name for v in parse_all(["default", "controls"], 4)]
+    controls = ["reversed4", "frozen4", "black4", "swapped4", "options"]
+    assert names == [*(v.name for v in parse_all(DEFAULT, 4)), *controls]
+    assert [v.name for v in parse_all(["circular"])][:2] == ["ordered16", "rotated1"]
+    drawn = redrawn(parse_all(["ordered", "shuffled8", "random1", "blind"]), 3)
+    assert drawn[4:] == ("shuffled8d2", "shuffled8d3", "random1d2", "random1d3")
+    seeds = [v.condition.seed for v in parse_all(drawn, seed=5) if v.condition]
+    assert seeds == [5, 5, 5, 5, 6, 7, 6, 7]
 
 
 def test_a_plan_is_read_back(tmp_path: Path) -> None:
@@ -111,12 +136,13 @@ def request(folder: Path, *given: str, **options: Any) -> Request:
     """A request to judge an audit, as the command makes it."""
     values: dict[str, Any] = {
         **dict.fromkeys(("tasks", "include_path", "option_fields", "more"), ()),
-        **dict.fromkeys(("model", "model_args", "metric", "score_range"), ""),
-        **dict.fromkeys(("limit", "picks", "export_filtered")),
+        **dict.fromkeys(("model", "model_args", "metric", "score_range", "group_by"), ""),
+        **dict.fromkeys(("limit", "sample", "picks", "export_filtered", "export_classes", "votes")),
         **{"frames": 16, "conditions": DEFAULT, "seed": 0, "level": 0.95, "report": False},
         **{
             "check": False,
             "repeats": 1,
+            "draws": 1,
             "false_discovery_rate": 0.1,
             "derive_only": False,
             "judge_only": True,

@@ -94,6 +94,23 @@ def test_what_is_refused_before_it_is_asked() -> None:
     assert "submission" in sent.refused and "server" in sent.refused
 
 
+def test_a_score_that_says_what_was_answered_is_refused() -> None:
+    """Whether a model said yes is not whether it is right."""
+    documents = [{"id": n, "question": "Does it?", "label": ("Yes", "No")[n % 2]} for n in range(4)]
+    said = {"metric_list": [{"metric": "acc"}]}
+    said_yes = {**said, "process_results": lambda d, r: {"acc": float(r[0] == "Yes")}}
+    found = check_documents(said_yes, documents, lambda d: d["label"], str, plan_of(Path()))
+    assert "a wrong answer scores above the right one" in found.refused
+    right = {**said, "process_results": lambda d, r: {"acc": float(r[0] == d["label"])}}
+    found = check_documents(right, documents, lambda d: d["label"], str, plan_of(Path()))
+    assert not found.refused and found.ranges == {"acc": (0.0, 1.0)}
+
+
+def test_what_an_empty_answer_scores_says_nothing_of_a_task() -> None:
+    """Some tasks guess a letter if they find none."""
+    assert not check(lambda d, r: {"acc": float(r[0] == "" or r[0] == "(A)")}).refused
+
+
 def test_a_judge_is_not_asked() -> None:
     found = check(lambda d, r: {"acc": ask_server([])})
     assert found.judged and "judge.example.invalid" in found.score and not found.refused

@@ -89,6 +89,12 @@ def test_aggregations_of_other_forms(aggregation: Callable[..., Any], value: flo
     assert read({"parsed": "A", "key": "A"}, aggregation).value == value
 
 
+def test_answers_for_a_submission_are_not_compared() -> None:
+    answered = {"pred": "up", "answer": "up"}
+    assert read(answered, writes).value is None
+    assert read(answered, lambda items: None).value == 1.0
+
+
 def test_the_aggregation_over_one_item() -> None:
     right, wrong = {"parsed": "A", "key": "A"}, {"parsed": "B", "key": "A"}
     assert read(right, mean) == ItemScore(1.0, "aggregation over the one item")

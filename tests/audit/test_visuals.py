@@ -203,7 +203,7 @@ def test_chat_messages_keep_their_text(video: str, showers: dict[str, Shower]) -
             ],
         },
     ]
-    replaced, shown = showers["ordered"].replace(messages, "q")
+    replaced, shown = showers["ordered"].replace(messages, visuals_of(messages), "q")
     assert shown.shape == "2 videos with times"
     assert replaced[0] == messages[0]
     content = replaced[1]["content"]
@@ -211,7 +211,7 @@ def test_chat_messages_keep_their_text(video: str, showers: dict[str, Shower]) -
     assert set(content[1]) == {"type", "url"}  # neither times nor sampling of the whole video
     assert set(numbers_of(content[1]["url"])) <= set(range(5, 10))
     assert numbers_of(content[3]["url"]) == [0, 6, 12, 19]
-    blind, _ = showers["blind"].replace(messages, "q")
+    blind, _ = showers["blind"].replace(messages, visuals_of(messages), "q")
     assert [part["text"] for part in blind[1]["content"]] == ["First:", "Second:", "Which?"]
     assert visuals_of(messages)[1] == video
     assert messages[1]["content"][1]["nframes"] == 64  # the task's own are not written into
@@ -223,7 +223,7 @@ def test_frames_in_chat_messages(showers: dict[str, Shower]) -> None:
     for number, frame in enumerate(given):
         content += [{"type": "text", "text": f"{number}:"}, {"type": "image", "url": frame}]
     messages = [{"role": "user", "content": content}]
-    replaced, _ = showers["ordered"].replace(messages, "q")
+    replaced, _ = showers["ordered"].replace(messages, visuals_of(messages), "q")
     kept = [part["url"] for part in replaced[0]["content"] if part["type"] == "image"]
     assert kept == [given[n] for n in (0, 1, 3, 5)]
     assert sum(part["type"] == "text" for part in replaced[0]["content"]) == len(given)

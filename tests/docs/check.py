@@ -96,7 +96,9 @@ def steps(page: Path, left_out: Counter[str]) -> Iterator[Step]:
                 last = Step(block.place, script, [shown] if shown else [])
                 yield last
         elif block.language == "python" and "print(" in block.text and not block.note:
-            last = Step(block.place, f"python - <<'PYTHON'\n{block.text}PYTHON\n")
+            values = re.findall(r"^print\(.*\) +# (.+)$", block.text, re.MULTILINE)
+            script = f"python - <<'PYTHON'\n{block.text}PYTHON\n"
+            last = Step(block.place, script, ["\n".join(values)] if values else [])
             yield last
         elif block.language in ("text", "") and last and not block.note:
             last.shown.append(block.text)

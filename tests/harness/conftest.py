@@ -12,6 +12,7 @@ import multiprocessing
 import os
 import subprocess
 import sys
+import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cache, partial
@@ -20,6 +21,8 @@ from typing import Any
 
 import pyarrow.parquet as pq
 import pytest
+
+from tests.reliability.evaluations import free_port
 
 THREE_TASKS = "blackswan_detective_mcq,tvbench_tomato_direction,causalvqa_debug"
 
@@ -63,9 +66,15 @@ def run_harness(
     *arguments: str,
     home: Path,
     launcher: tuple[str, ...] = (),
+    module: str = "video_reasoning.tasks.launcher",
+    ranks: int = 1,
     **environment: str,
 ) -> Run:
-    """Runs `lmms_eval` (or another launcher) on a store, from a folder that is not ours."""
+    """Runs `lmms_eval` (or another launcher) on a store, from a folder that is not ours.
+
+    With several ranks it is started as `torchrun` starts it, whose variables tell each process
+    which one it is.
+    """
     results = folder / "results"
     words = [*arguments, "--output_path", str(results), "--log_samples"]
     variables = {
@@ -87,25 +96,43 @@ def run_harness(
             check=False,
         )
         return Run(result.returncode, result.stdout, results, home)
-    return Run(*forked("video_reasoning.tasks.launcher", words, folder, variables), results, home)
+    if ranks == 1:
+        return Run(*forked(module, words, folder, variables), results, home)
+    together = {
+        "WORLD_SIZE": str(ranks),
+        "MASTER_ADDR": "127.0.0.1",
+        "MASTER_PORT": str(free_port()),
+    }
+    each = [
+        {**variables, **together, "RANK": str(rank), "LOCAL_RANK": str(rank)}
+        for rank in range(ranks)
+    ]
+    return Run(*forked(module, words, folder, *each), results, home)
 
 
 def forked(
-    module: str, words: list[str], folder: Path, environment: Mapping[str, str]
+    module: str, words: list[str], folder: Path, *environments: Mapping[str, str]
 ) -> tuple[int, str]:
-    """Calls a module's `main` in a process that has the harness imported.
+    """Calls a module's `main` in a process that has the harness imported, one per environment.
 
     Returns:
-        Exit code, and what it printed.
+        The first exit code that is not 0, or 0, and what was printed.
     """
-    output = folder / "output.txt"
-    process = _server().Process(target=_main, args=(module, words, folder, environment, output))
-    process.start()
-    process.join(timeout=600)
-    if process.exitcode is None:
-        process.kill()
-        process.join()
-    return process.exitcode or 0, output.read_text(errors="replace")
+    processes, outputs = [], []
+    for number, environment in enumerate(environments):
+        outputs.append(folder / f"output-{number}.txt")
+        arguments = (module, words, folder, environment, outputs[-1])
+        processes.append(_server().Process(target=_main, args=arguments))
+        processes[-1].start()
+    end = time.monotonic() + 600
+    for process in processes:
+        process.join(timeout=max(0.0, end - time.monotonic()))
+        if process.exitcode is None:
+            process.kill()
+            process.join()
+    codes = [process.exitcode for process in processes if process.exitcode]
+    printed = "".join(output.read_text(errors="replace") for output in outputs)
+    return (codes[0] if codes else 0), printed
 
 
 @cache

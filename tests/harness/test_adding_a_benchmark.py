@@ -6,12 +6,11 @@ import json
 import os
 import re
 import shutil
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 
+from tests.harness.conftest import forked
 from tests.tasks.releases import write_video
 from video_reasoning.tasks import store
 
@@ -19,7 +18,7 @@ ROOT = Path(__file__).resolve().parents[2]
 PAGE = (ROOT / "docs" / "adding-a-benchmark.md").read_text(encoding="utf-8")
 FILES = dict(re.findall(r"^`(lmms_eval_tasks/\S+)`[^\n]*:\n\n```\w+\n(.*?)^```", PAGE, re.M | re.S))
 PRINTED = re.findall(r"^```text\n(.*?)^```", PAGE, re.M | re.S)
-COMMAND = ("-c", "from video_reasoning.tasks.cli.main import main; raise SystemExit(main())")
+COMMAND = ("video_reasoning.tasks.cli.main",)
 HARNESS = ("-m", "video_reasoning.tasks")
 RECORDS = "lmms_eval_tasks/benchmarks.py"
 
@@ -65,12 +64,10 @@ def run(place: Path, *command: str) -> str:
         store.HOME_VARIABLE: str(place / "store"),
         "HF_HOME": str(place / "hf"),
     }
-    result = subprocess.run(
-        [sys.executable, *command],
-        cwd=place, env=environment, capture_output=True, text=True, check=False, timeout=300,
-    )  # fmt: skip
-    assert result.returncode == 0, f"{command}: {result.stdout[-2000:]}{result.stderr[-3000:]}"
-    return result.stdout
+    code, printed = forked("tests.harness.elsewhere", [*command], place, environment)
+    errors = (place / "errors.txt").read_text(errors="replace")
+    assert code == 0, f"{command}: {printed[-2000:]}{errors[-3000:]}"
+    return printed
 
 
 def test_a_benchmark_is_a_folder_a_record_and_a_page(place: Path) -> None:

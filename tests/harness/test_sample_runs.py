@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import shutil
 import stat
 import sys
@@ -96,13 +95,10 @@ def test_random_choice_is_at_chance_and_two_processes_agree(
     }
     shutil.rmtree(random_choice.folder)
     # What `accelerate launch` starts on several GPUs; on CPUs it would start one process only.
-    launch = (
-        sys.executable, "-m", "torch.distributed.run", "--nproc_per_node", "2", "--master_port",
-        str(20000 + os.getpid() % 20000), "-m", "video_reasoning.tasks",
-    )  # fmt: skip
     both = harness(
-        "--model", "random_choice", "--tasks", THREE_TASKS, home=sample_store, launcher=launch
-    )
+        "--model", "random_choice", "--tasks", THREE_TASKS, "--verbosity", "INFO",
+        home=sample_store, ranks=2,
+    )  # fmt: skip
     assert both.returncode == 0, both.output[-3000:]
     assert "on rank 1" in both.output
     for task, metrics in alone.items():
@@ -137,28 +133,29 @@ def test_broken_missing_and_odd_items_are_counted_and_the_run_goes_on(
     assert "shown as missing" in run.output
 
 
-@pytest.mark.parametrize(
-    "named",
-    [
-        "dataset_name: ordered8\n",
-        "lmms_eval_specific_kwargs:\n  default:\n    condition: ordered8\n",
-    ],
-)
+OF_EIGHT_FRAMES = {
+    "my_configuration": "dataset_name: ordered8\n",
+    "my_keywords": "lmms_eval_specific_kwargs:\n  default:\n    condition: ordered8\n",
+}
+
+
 def test_a_users_own_yaml_may_include_ours(
-    harness: Harness, sample_store: Path, tmp_path: Path, named: str
+    harness: Harness, sample_store: Path, tmp_path: Path
 ) -> None:
     folder = tmp_path / "mine"
     folder.mkdir()
     ours = registry.tasks_path() / "tvbench" / "tvbench_tomato_direction.yaml"
-    (folder / "eight.yaml").write_text(f"include: {ours}\ntask: my_direction_eight\n{named}")
+    for task, named in OF_EIGHT_FRAMES.items():
+        (folder / f"{task}.yaml").write_text(f"include: {ours}\ntask: {task}\n{named}")
     run = harness(
-        "--model", "sample_observer", "--tasks", "my_direction_eight", "--limit", "4",
+        "--model", "sample_observer", "--tasks", ",".join(OF_EIGHT_FRAMES), "--limit", "4",
         "--include_path", str(folder), home=sample_store,
     )  # fmt: skip
     assert run.returncode == 0, run.output[-3000:]
-    samples = run.samples("my_direction_eight")
-    assert len(samples) == 4
-    assert "provided with 8 separate frames" in samples[0]["input"]
+    for task in OF_EIGHT_FRAMES:
+        samples = run.samples(task)
+        assert len(samples) == 4
+        assert "provided with 8 separate frames" in samples[0]["input"]
 
 
 def test_a_failed_evaluation_exits_with_one(harness: Harness, sample_store: Path) -> None:
@@ -170,19 +167,9 @@ def test_a_failed_evaluation_exits_with_one(harness: Harness, sample_store: Path
     assert "Error during evaluation" in run.output
 
 
-def test_the_harnesss_own_command_works_with_our_include_path(
-    harness: Harness, sample_store: Path
-) -> None:
-    run = harness(
-        "--model", "frequent_choice", "--tasks", "causalvqa_debug", "--limit", "8",
-        "--include_path", str(registry.tasks_path()),
-        home=sample_store, launcher=(str(Path(sys.executable).parent / "lmms-eval"),),
-    )  # fmt: skip
-    assert run.returncode == 0, run.output[-3000:]
-    assert len(run.samples("causalvqa_debug")) == 8
-
-
 PIPELINE = """
+import sys
+from importlib.metadata import entry_points
 from lmms_eval.evaluator import simple_evaluate
 from lmms_eval.tasks import TaskManager
 from video_reasoning.tasks.registry import tasks_path
@@ -196,12 +183,23 @@ results = simple_evaluate(
 )
 print("ACCURACY", results["results"]["tvbench_tomato_direction"]["accuracy,none"])
 print("SAMPLES", len(results["samples"]["tvbench_tomato_direction"]))
+(own,) = entry_points(group="console_scripts", name="lmms-eval")
+sys.argv[0] = "lmms-eval"
+sys.exit(own.load()())
 """
 
 
-def test_our_tasks_in_someone_elses_pipeline(harness: Harness, sample_store: Path) -> None:
-    run = harness(home=sample_store, launcher=(sys.executable, "-c", PIPELINE))
+def test_our_tasks_in_someone_elses_pipeline_and_under_the_harnesss_own_command(
+    harness: Harness, sample_store: Path
+) -> None:
+    """In a process that never runs our launcher: the include path is all it takes."""
+    run = harness(
+        "--model", "frequent_choice", "--tasks", "causalvqa_debug", "--limit", "8",
+        "--include_path", str(registry.tasks_path()),
+        home=sample_store, launcher=(sys.executable, "-c", PIPELINE),
+    )  # fmt: skip
     assert run.returncode == 0, run.output[-3000:]
+    assert len(run.samples("causalvqa_debug")) == 8
     assert "SAMPLES 6" in run.output
     value = float(run.output.split("ACCURACY ")[1].split()[0])
     assert 0 <= value <= 1
@@ -260,40 +258,6 @@ def test_llava_vid_takes_exactly_the_sixteen_frames(sample_home: Path) -> None:
         assert np.array_equal(np.stack(frames), wanted)
 
 
-RANDOM_CHOICE_THAT = """
-import os, sys
-from video_reasoning.tasks.models import baselines
-
-fault = os.environ["FAULT"]
-answer = baselines.RandomChoice.generate_until
-
-def generate_until(self, requests):
-    responses = answer(self, requests)
-    if fault == "exits":
-        sys.exit(0)
-    if fault == "stops":
-        asked.extend(requests)
-        return responses[:max(0, 31 - len(asked) + len(requests))]
-    return responses
-
-asked = []
-baselines.RandomChoice.generate_until = generate_until
-if fault == "full":
-    import errno, pathlib
-    usual = pathlib.Path.open
-
-    def open_(path, mode="r", *arguments, **options):
-        if "w" in mode and path.name.endswith("_results.json"):
-            raise OSError(errno.ENOSPC, "No space left on device", str(path))
-        return usual(path, mode, *arguments, **options)
-
-    pathlib.Path.open = open_
-
-from video_reasoning.tasks.launcher import main
-sys.exit(main())
-"""
-
-
 @pytest.mark.parametrize(
     ("fault", "code", "says"),
     [
@@ -307,7 +271,7 @@ def test_a_run_that_failed_says_so(
 ) -> None:
     run = harness(
         "--model", "random_choice", "--tasks", "tvbench_tomato_direction", home=sample_store,
-        launcher=(sys.executable, "-c", RANDOM_CHOICE_THAT), FAULT=fault,
+        module="tests.harness.faulty", FAULT=fault,
     )  # fmt: skip
     assert run.returncode == code, run.output[-3000:]
     assert says in run.output

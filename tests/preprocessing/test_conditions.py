@@ -84,6 +84,8 @@ def test_indices() -> None:
     assert show("last1") == [99]
     assert show("handpicked1", 41) == [41]
     assert show("blind") == []
+    assert show("reversed16") == ordered[::-1] and show("black16") == ordered
+    assert show("frozen16") == show("random1") * 16
 
 
 @pytest.mark.parametrize("pick", [None, -1, 100])
@@ -184,6 +186,24 @@ def test_a_clip_keeps_the_sources_times(rate: Fraction | int | str, tmp_path: Pa
         fps = decord.VideoReader(str(path)).get_avg_fps()
         for place, index in enumerate(made[0].indices):
             assert abs(place / fps - own[index]) <= own[-1] / last + 1e-3
+
+
+@pytest.mark.parametrize("span", [None, (1.0, 3.0)])
+def test_reversed_frozen_and_black_frames_last_as_long_as_those_in_order(
+    numbered: Path, tmp_path: Path, span: tuple[float, float] | None
+) -> None:
+    names = ("ordered4", "reversed4", "frozen4", "black4")
+    requests = [(Condition.parse(name), "question 7", None) for name in names]
+    shown, times = {}, {}
+    for clip in make_conditions(numbered, requests, tmp_path, span=span):
+        pictures = luma(clip.path or Path())
+        shown[clip.condition.kind] = [read_number(picture) for picture in pictures]
+        with av.open(str(clip.path)) as container:
+            times[clip.condition.kind] = [frame.time for frame in container.decode(video=0)]
+    assert {tuple(each) for each in times.values()} == {tuple(times["ordered"])}
+    assert shown["reversed"] == shown["ordered"][::-1] and len(set(shown["ordered"])) == 4
+    assert len(set(shown["frozen"])) == 1 and pictures[0].shape == luma(numbered)[0].shape
+    assert {int(picture.max()) for picture in pictures} == {0}
 
 
 def test_a_part_begins_at_its_first_frame(numbered: Path, tmp_path: Path) -> None:

@@ -78,7 +78,7 @@ class Evaluation:
             environment |= {
                 "WORLD_SIZE": str(self.ranks),
                 "MASTER_ADDR": "127.0.0.1",
-                "MASTER_PORT": str(_free_port()),
+                "MASTER_PORT": str(free_port()),
             }
         self.processes = []
         for rank in range(self.ranks):
@@ -144,7 +144,8 @@ def asked(plan: Plan) -> Counter[str]:
     return Counter(plan.asked.read_text().splitlines()) if plan.asked.exists() else Counter()
 
 
-def _free_port() -> int:
+def free_port() -> int:
+    """A port that nobody listens on."""
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         return int(free.getsockname()[1])

@@ -6,14 +6,13 @@ import csv
 import json
 import os
 import shutil
-import subprocess
-import sys
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 import pyarrow.parquet as pq
 
+from tests.harness.conftest import forked
 from tests.reliability import texts
 from tests.reliability.corpus import Case
 from tests.reliability.guard import Outcome, Tally, command, guarded
@@ -334,15 +333,13 @@ def check_values(folder: Path, tally: Tally) -> None:
         tally.met("rows", f"{benchmark}: all rows", count=count)
 
 
-def evaluate(store: Path, out: Path, model: str, cache: Path) -> subprocess.CompletedProcess[str]:
-    """Run the harness over everything in a store."""
+def evaluate(store: Path, out: Path, model: str, cache: Path) -> tuple[int, str]:
+    """Run the harness over everything in a store; its exit code, and what it prints."""
     environment = {**os.environ, "VIDEO_REASONING_HOME": str(store), "HF_HUB_OFFLINE": "1",
                    "XDG_CACHE_HOME": str(cache), "HF_HOME": str(cache / "hf")}  # fmt: skip
-    return subprocess.run(
-        [str(Path(sys.executable).parent / "lmms_eval"), "--model", model, "--tasks",
-         ",".join(TASKS), "--output_path", str(out), "--log_samples", "--verbosity", "WARNING"],
-        env=environment, capture_output=True, text=True, timeout=580, check=False,
-        cwd=cache)  # fmt: skip
+    words = ["--model", model, "--tasks", ",".join(TASKS), "--output_path", str(out),
+             "--log_samples", "--verbosity", "WARNING"]  # fmt: skip
+    return forked("video_reasoning.tasks.launcher", words, cache, environment)
 
 
 def logged(out: Path) -> dict[str, dict[str, dict[str, Any]]]:
@@ -391,11 +388,10 @@ def check_runs(clean: Path, mixed: Path, folder: Path, tally: Tally) -> None:
     cache.mkdir(parents=True)
     lines = {}
     for name, store in (("clean", clean), ("mixed", mixed), ("later", later)):
-        run = evaluate(store, folder / name, "random_choice", cache)
-        output = run.stdout + run.stderr
+        code, output = evaluate(store, folder / name, "random_choice", cache)
         loss = ""
-        if run.returncode or "Traceback" in output:
-            loss = f"exit code {run.returncode}: {output[output.find('Traceback') :][:1500]}"
+        if code or "Traceback" in output:
+            loss = f"exit code {code}: {output[output.find('Traceback') :][:1500]}"
         tally.met("evaluations", f"random_choice, {name}", loss)
         lines[name] = logged(folder / name)
     for name in ("mixed", "later"):

@@ -10,10 +10,12 @@ from typing import Any
 import lmms_eval.__main__ as harness
 from lmms_eval.tasks import TaskManager
 
+from tests.reliability import quick_yaml
 from video_reasoning.tasks import launcher, media, registry
 
 __all__ = ["media"]
 
+quick_yaml.install()
 _PATHS = launcher.with_ours(None)
 _MANAGER = TaskManager("INFO", include_path=_PATHS, model_name="")
 registry.our_tasks()

@@ -58,7 +58,6 @@ class Entry:
         simple: Whether ``--force_simple`` is given.
         family: Architecture of its random weights, which become ``pretrained=``.
         stand_in: A function of :mod:`.stand_ins`.
-        quick: Whether a test measures it again.
         needs: Packages without which it is left out, and keeps what was measured before.
     """
 
@@ -68,7 +67,6 @@ class Entry:
     simple: bool = False
     family: str = ""
     stand_in: str = ""
-    quick: bool = True
     needs: tuple[str, ...] = ()
 
     @property
@@ -108,7 +106,6 @@ ENTRIES = (
         "model",
         f"{_EAGER},max_num_frames=16,max_soft_tokens=70",
         family="gemma4",
-        quick=False,
         needs=("torchcodec",),
     ),
     Entry(
@@ -133,8 +130,18 @@ ENTRIES = (
     Entry("litellm", "request", f"model=m,max_frames_num=16,{_SERVER}", stand_in="litellm"),
 )
 
+QUICK = (
+    "qwen2_5_vl", "qwen2_vl", "qwen3_vl", "llava_hf", "internvl_hf", "gemma3",
+    "llava_onevision1_5", "internvl2", "openai", "async_openai", "vllm", "litellm",
+)  # fmt: skip
+"""The dozen that a test measures again: a form of each class that can be had without more."""
+
 _LLAVA = "needs the package llava (LLaVA-NeXT), which is not on PyPI"
 _REMOTE = "needs a checkpoint's own code"
+_OMNI = (
+    "needs the packages qwen-omni-utils and librosa, and a GPU: it sends its input there, whatever "
+    "`--device` says"
+)
 NOT_MEASURED = {
     "llava_onevision": _LLAVA,
     "llava_vid": _LLAVA,
@@ -142,8 +149,8 @@ NOT_MEASURED = {
     "videollama3": _REMOTE,
     "phi4_multimodal": f"{_REMOTE} and the package soundfile",
     "minicpm_o": f"{_REMOTE} and the package soundfile",
-    "qwen2_5_omni": "needs the packages qwen-omni-utils and librosa",
-    "qwen3_omni": "needs the packages qwen-omni-utils and librosa",
+    "qwen2_5_omni": _OMNI,
+    "qwen3_omni": _OMNI,
     "sglang": "needs the package sglang, and a GPU",
     "gemini": "uploads the video; the service samples it",
 }
@@ -157,6 +164,7 @@ def measure(entries: Sequence[Entry], folder: Path) -> Iterator[dict[str, Any]]:
         start = time.monotonic()
         row = _measure(entry, folder)
         depth = ", ".join((entry.depth, *(f"`{each}`" for each in entry.needs)))
+        row["refused"] = sorted(row["refused"])  # which; the sentences are the code's
         who = {"model": entry.model, "form": row.pop("form", ""), "depth": depth}
         said = row.get("error") or ("exact" if row["exact"] else "not exact")
         print(f"{entry.name}: {said}, {time.monotonic() - start:.0f} s", file=sys.stderr)
@@ -231,13 +239,13 @@ def table(data: Mapping[str, Any]) -> str:
     notes: dict[str, int] = {}
     for row in data["rows"]:
         own = {each["condition"]: each for each in row["rows"]}
-        cells = [_cell(own.get(name), row["refused"].get(name), notes) for name in names]
+        cells = [_cell(own.get(name), name in row["refused"], notes) for name in names]
         times = [own.get(name, {}).get("time") or "none" for name in ("ordered16", "whole video")]
         told = "none" if set(times) == {"none"} else ", ".join(times)
         lines.append(
             f"| `{row['model']}` ({row['form']}) | {row['depth']} | {' | '.join(cells)} | {told} |"
         )
-    lines += ["", *(f"{number}. {sentence}" for sentence, number in notes.items())]
+    lines += [""] * bool(notes) + [f"{number}. {sentence}" for sentence, number in notes.items()]
     lines += ["", *(f"- {name}: {meaning}." for name, meaning in DEPTHS.items())]
     lines += ["- A package behind the depth was installed besides."]
     lines += ["", "Not measured:", ""]
@@ -245,7 +253,7 @@ def table(data: Mapping[str, Any]) -> str:
     return "\n".join(lines)
 
 
-def _cell(row: Mapping[str, Any] | None, refused: str | None, notes: dict[str, int]) -> str:
+def _cell(row: Mapping[str, Any] | None, refused: bool, notes: dict[str, int]) -> str:
     if row is None:
         return "refused" if refused else "-"
     if row["problem"]:

@@ -1,0 +1,246 @@
+"""What the answers of an audit say besides accuracies and ratios (`metrics.shortcuts`)."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from video_reasoning.metrics.intervals import Estimate, accuracy_interval
+from video_reasoning.metrics.paired import complete_groups
+from video_reasoning.metrics.shortcuts import (
+    QuestionClass,
+    agreed,
+    blind_gap,
+    circular_accuracy,
+    draws_differ,
+    flips,
+    guessed_classes,
+    guessed_groups,
+    letter_bias,
+    question_class,
+    shortcut_ratio,
+    visual_gain,
+)
+from video_reasoning.tasks.audit.result import AuditedQuestion, LetterUse
+from video_reasoning.tasks.audit.variants import KINDS, Variant, reference_of
+
+__all__ = ["RIGHT", "Measures", "classes_by_luck", "classes_of", "draws_right"]
+
+RIGHT = 0.5
+"""Score from which on a question counts as right: half of its range."""
+
+_COMPARED = ("frame", "blind", "order", "control")
+
+
+@dataclass(frozen=True)
+class Measures:
+    """The measures over some questions, with intervals over their videos.
+
+    Attributes:
+        questions: The questions, scored under every condition that asks all of them.
+        variants: The conditions that were asked.
+        chance: Accuracy of guessing; NaN if it is not known.
+        level: Coverage of the intervals.
+    """
+
+    questions: Sequence[AuditedQuestion]
+    variants: Sequence[Variant]
+    chance: float
+    level: float
+
+    def all(self) -> dict[str, Estimate]:
+        """Name -> the measures whose conditions were asked."""
+        found: dict[str, Estimate] = {}
+        reference = reference_of(self.variants)
+        if reference is None:
+            return found
+        compared = [each for each in self.variants if KINDS[each.kind].role in _COMPARED]
+        if blind := next((each for each in compared if each.kind == "blind"), None):
+            scores = self._scores(blind)
+            found["visual gain"] = visual_gain(self._scores(reference), scores, *self._over)
+            found["blind gap"] = blind_gap(scores, self.chance, *self._over)
+        for variant in compared:
+            if not variant.partial and KINDS[variant.kind].role != "control":
+                found[f"shortcut {variant.name}"] = shortcut_ratio(
+                    self._scores(variant), self.chance, *self._over
+                )
+        for variant in compared:
+            found[f"flips {variant.name}"] = flips(
+                self._right(reference), self._right(variant), *self._over
+            )
+        found.update(self._draws())
+        rotated = [each for each in self.variants if each.role == "rotation"]
+        if rotated:
+            found["all rotations"] = circular_accuracy(
+                [[q.scores.get(reference.name), *_asked(q, rotated)] for q in self.questions],
+                *self._over,
+            )
+        return {name: each for name, each in found.items() if each.n}
+
+    def letters(self) -> dict[str, LetterUse]:
+        """Letter -> how often it is chosen with the frames in order, and how often it is right."""
+        reference = reference_of(self.variants)
+        if reference is None:
+            return {}
+        rotated = [each for each in self.variants if each.role == "rotation"]
+        used = [
+            (question.letters[each.name], question.video)
+            for each in (reference, *rotated)
+            for question in self.questions
+            if each.name in question.letters
+        ]
+        bias = letter_bias(
+            [chosen for (chosen, _), _ in used],
+            [right for (_, right), _ in used],
+            [video for _, video in used],
+            self.level,
+        )
+        return {
+            name: LetterUse(each.chosen, each.right, each.excess) for name, each in bias.items()
+        }
+
+    def groups(self, questions: Sequence[AuditedQuestion]) -> dict[str, Estimate]:
+        """Condition -> share of the groups of questions that are right as a whole.
+
+        Args:
+            questions: All questions; a group counts if each of its questions is scored under every
+                condition.
+        """
+        shared = {question.row for question in self.questions}
+        each = [question for question in questions if question.group]
+        videos = {question.group: question.video for question in reversed(each)}
+        found = {}
+        for variant in self.variants:
+            if variant.partial or variant.kind == "draw" or not each:
+                continue
+            right = [_is_right(q, variant) if q.row in shared else None for q in each]
+            scores = complete_groups([q.group for q in each], right)
+            if scores:
+                found[variant.name] = accuracy_interval(
+                    list(scores.values()), [videos[str(name)] for name in scores], level=self.level
+                )
+        return found
+
+    def guessed_groups(self) -> float:
+        """Return the share of groups that guessing gets right; NaN if it is not known."""
+        options: dict[str, list[int]] = {}
+        for question in self.questions:
+            if question.group:
+                options.setdefault(question.group, []).append(question.options)
+        whole = [each for each in options.values() if len(each) > 1 and all(each)]
+        return guessed_groups(whole) if not math.isnan(self.chance) else math.nan
+
+    def _draws(self) -> dict[str, Estimate]:
+        found = {}
+        for first in self.variants:
+            again = [
+                each
+                for each in self.variants
+                if each.role == "draw" and each.name.rpartition("d")[0] == first.name
+            ]
+            if again:
+                draws = [self._right(each) for each in (first, *again)]
+                found[f"draws differ {first.name}"] = draws_differ(draws, *self._over)
+        return found
+
+    @property
+    def _over(self) -> tuple[list[str], float]:
+        return [question.video for question in self.questions], self.level
+
+    def _scores(self, variant: Variant) -> list[float]:
+        return [question.score(variant.name) for question in self.questions]
+
+    def _right(self, variant: Variant) -> list[bool | None]:
+        return [_is_right(question, variant) for question in self.questions]
+
+
+def draws_right(question: AuditedQuestion, variants: Sequence[Variant]) -> dict[str, list[int]]:
+    """Condition that was drawn several times -> draws in which a question is right, and draws."""
+    found: dict[str, list[int]] = {}
+    again = {each.name.rpartition("d")[0] for each in variants if each.role == "draw"}
+    for name in again:
+        same = [v for v in variants if name in (v.name, v.name.rpartition("d")[0])]
+        known = [right for v in same if (right := _is_right(question, v)) is not None]
+        found[name] = [sum(known), len(known)]
+    return found
+
+
+def _asked(question: AuditedQuestion, variants: Sequence[Variant]) -> list[float | None]:
+    return [question.scores[each.name] for each in variants if each.name in question.scores]
+
+
+def _is_right(question: AuditedQuestion, variant: Variant) -> bool | None:
+    score = question.scores.get(variant.name)
+    return None if score is None else score >= RIGHT
+
+
+def classes_of(
+    models: Sequence[tuple[Sequence[Variant], Sequence[AuditedQuestion]]], least: int
+) -> list[QuestionClass | None]:
+    """Return what each question needs, by one model or by several.
+
+    A model answers a question blind if more than half of its blind answers are right, and with a
+    single frame if that holds for the random or the last frame.
+
+    Args:
+        models: Of each model the conditions asked, and the questions in one order.
+        least: How many models have to be right.
+
+    Returns:
+        The class of each question; None if a condition is missing that could change it.
+    """
+    needs = [[_answered(variants, each) for each in questions] for variants, questions in models]
+    return [
+        question_class(**{name: agreed([need[name] for need in each], least) for name in _NEEDS})
+        for each in zip(*needs, strict=True)
+    ]
+
+
+def classes_by_luck(
+    models: Sequence[tuple[Sequence[Variant], Sequence[AuditedQuestion]]], least: int
+) -> dict[QuestionClass, float]:
+    """Return how many questions are in each class if every answer is a guess.
+
+    Args:
+        models: As in `classes_of`.
+        least: How many models have to be right.
+
+    Returns:
+        Class -> a number of questions; nothing if the options of a question are not known.
+    """
+    options = [question.options for question in models[0][1]]
+    if not options or not all(options):
+        return {}
+    frames = max(sum(v.kind in _NEEDS["single"] for v in variants) for variants, _ in models)
+    shares = guessed_classes(options, frames=frames, models=len(models), least=least)
+    return {name: share * len(options) for name, share in shares.items()}
+
+
+_NEEDS: Mapping[str, tuple[str, ...]] = {
+    "blind": ("blind",),
+    "single": ("random", "last"),
+    "shuffled": ("shuffled",),
+    "ordered": ("ordered", "original"),
+}
+"""What a class depends on -> the kinds of conditions that show it; one of them is enough."""
+
+
+def _answered(variants: Sequence[Variant], question: AuditedQuestion) -> dict[str, bool | None]:
+    """Whether a model answers a question under each kind of condition."""
+    found: dict[str, bool | None] = {}
+    for name, kinds in _NEEDS.items():
+        each = [_mostly(variants, question, kind) for kind in kinds]
+        known = [one for one in each if one is not None]
+        found[name] = any(known) if known else None
+    return found
+
+
+def _mostly(variants: Sequence[Variant], question: AuditedQuestion, kind: str) -> bool | None:
+    """Whether more than half of the answers under a kind of condition are right."""
+    answers = [
+        right
+        for variant in variants
+        if variant.evidence == kind and (right := _is_right(question, variant)) is not None
+    ]
+    return sum(answers) * 2 > len(answers) if answers else None
