@@ -4,7 +4,8 @@ Each page has a folder of its own, in which its blocks are run one after the oth
 would, with the sample benchmark as the data. A block is not run if it needs what is not here
 (weights, a cluster, a server, people); the reasons are counted at the end. A note in front of a
 block says what cannot be seen from it: ``<!-- check: not run: REASON -->`` or, in front of text
-that no command prints, ``<!-- check: not printed -->``.
+that no command prints, ``<!-- check: not printed -->``; in front of text that a command above the
+last heading prints, ``<!-- check: printed -->``.
 
 What a page shows must be printed, line by line and in this order; the page may leave lines out.
 Dates, paths and what follows an ellipsis are not compared.
@@ -81,9 +82,11 @@ class Step:
 
 def steps(page: Path, left_out: Counter[str]) -> Iterator[Step]:
     """Yield what is run of a page, in order; count the reasons for which the rest is not."""
-    last, text = None, page.read_text(encoding="utf-8").splitlines()
+    last = earlier = None
+    text = page.read_text(encoding="utf-8").splitlines()
     before = 0
     for block in blocks(page):
+        earlier = last or earlier
         if any(line.startswith("#") for line in text[before : block.line - 1]):
             last = None
         before = block.line + block.text.count("\n") + 1
@@ -100,8 +103,11 @@ def steps(page: Path, left_out: Counter[str]) -> Iterator[Step]:
             script = f"python - <<'PYTHON'\n{block.text}PYTHON\n"
             last = Step(block.place, script, ["\n".join(values)] if values else [])
             yield last
-        elif block.language in ("text", "") and last and not block.note:
-            last.shown.append(block.text)
+        elif block.language in ("text", "") and (last or earlier):
+            if block.note == "printed" and earlier:
+                earlier.shown.append(block.text)
+            elif last and not block.note:
+                last.shown.append(block.text)
 
 
 def run(found: Sequence[Step], folder: Path, environment: Mapping[str, str]) -> str:

@@ -134,7 +134,7 @@ class Evaluation:
 
     def left(self) -> list[str]:
         """Names of what lies in the folder of results beside results and logs."""
-        kept = ("_results.json", ".jsonl")
+        kept = ("_results.json", ".jsonl", "harness.log")
         files = (self.folder / "results").iterdir()
         return sorted(file.name for file in files if not file.name.endswith(kept))
 
