@@ -307,7 +307,7 @@ def _name(
     detail = ""
     if span is not None and condition.kind != "handpicked":
         detail = "-" + "to".join(f"{1000 * seconds:.0f}" for seconds in span)
-    if condition.kind in ("shuffled", "random", "frozen"):
+    if condition.is_drawn:
         text = f"{condition.seed}\x00{key}".encode("utf-8", "surrogatepass")
         detail += "-" + hashlib.blake2b(text, digest_size=8).hexdigest()
     elif condition.kind == "handpicked":

@@ -107,7 +107,15 @@ def make_clips(
             problems = _make(team, [list(each) for each in videos.values()], report)
     except EngineError as error:
         raise UserError(str(error)) from error
-    return MadeClips(questions, sum(map(len, videos.values())), len(videos), problems, refused)
+    clips = {
+        replace(each, key=_draw(each), together=()) for some in videos.values() for each in some
+    }
+    return MadeClips(questions, len(clips), len(videos), problems, refused)
+
+
+def _draw(wanted: Wanted) -> str:
+    """Return what the frames of a clip are drawn by; questions share clips that are not drawn."""
+    return wanted.key if wanted.condition.is_drawn else ""
 
 
 def _of_questions(task: Any, limit: int | None) -> Iterator[list[Wanted]]:

@@ -95,4 +95,4 @@ def test_clips_of_an_audit(home: Path, tmp_path: Path) -> None:
     assert code == 0, printed
     # Without a model, of both clocks; of every question two conditions show something.
     clips = list((home / "audit" / "clips").glob("[!.]*.mp4"))
-    assert clips and f"15 questions need {len(clips)} clips" in printed, printed
+    assert clips and f"15 questions need {len(clips)} clips;" in printed, printed
