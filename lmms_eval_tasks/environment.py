@@ -46,6 +46,11 @@ VARIABLES: tuple[Variable, ...] = (
         "The times of a clip's frames: `source` (those of the video) or `second` (one a second)",
         "`source`, unless the model's class needs the other",
     ),
+    Variable(
+        "AHEAD",
+        "How many clips to make ahead of the model, in processes of their own; 0 for none",
+        "32",
+    ),
     Variable("SIGHT", "`off`: the frames that reach the model are not counted", "they are counted"),
     Variable(
         "MAX_FAILED",

@@ -152,6 +152,7 @@ def _is_refused(arguments: Sequence[str]) -> bool:
     """Tell whether a model cannot be shown what a task of ours shows, and print why."""
     quirks.named_by_user()
     quirks.clock_by_user()
+    quirks.ahead_by_user()
     for run in _runs(arguments):
         tasks = [task for task in registry.requested(_names(run)) if task.needs]
         blind = [task.condition == "blind" for task in tasks]

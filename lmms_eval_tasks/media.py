@@ -19,14 +19,14 @@ from typing import Any, TypeVar, cast, get_args
 import platformdirs
 from loguru import logger
 
-from video_reasoning.preprocessing.clips import clip_for
-from video_reasoning.preprocessing.conditions import Clock, Condition, condition_times
+from video_reasoning.preprocessing.clips import clip_for, repeated
+from video_reasoning.preprocessing.conditions import Clock, Condition
 from video_reasoning.preprocessing.files import make_once, write_all
-from video_reasoning.preprocessing.frames import NumberedFrames, read_frames
-from video_reasoning.preprocessing.lossless import Bank
+from video_reasoning.preprocessing.frames import read_frames
 from video_reasoning.preprocessing.pictures import black_frame
 from video_reasoning.preprocessing.sampling import uniform_indices
 from video_reasoning.preprocessing.video import VideoError, check
+from video_reasoning.preprocessing.wanted import is_gathering, repeat_gathered
 from video_reasoning.tasks import sight, store
 from video_reasoning.tasks.models import quirks
 
@@ -135,6 +135,8 @@ def show(
     if condition is not None and condition.kind == "blind":
         return []
     path = video_path(benchmark, document)
+    if is_gathering():
+        return _gather(benchmark, document, condition, pick, together, settings)
     if condition is None:
         reason = problem(benchmark, document)
         if not reason:
@@ -143,13 +145,14 @@ def show(
         reason = _known_problem(benchmark, document) or ""
         if not reason:
             key = str(document["id"])
-            folder = store.clips_folder(benchmark)
-            length = float(document.get("seconds") or 0)
-            clock = clock_for(settings, (condition, *together), length)
+            clock = _clock(document, condition, together, settings)
             _CLOCKS[_place(benchmark, document)] = clock
             try:
                 clip = clip_for(
-                    path, condition, key, folder, pick=pick, together=together, clock=clock
+                    *(path, condition, key, store.clips_folder(benchmark)),
+                    pick=pick,
+                    together=together,
+                    clock=clock,
                 )
                 _OUTCOMES[path, key] = ""
                 return [str(clip)]
@@ -157,6 +160,38 @@ def show(
                 reason = _OUTCOMES[path, key] = str(error)
     logger.warning(f"{benchmark} {document.get('id')}: shown as missing: {reason}")
     return [str(placeholder())]
+
+
+def _gather(
+    benchmark: str,
+    document: Mapping[str, Any],
+    condition: Condition | None,
+    pick: int | None,
+    together: Sequence[Condition],
+    settings: Mapping[str, Any] | None,
+) -> list[str]:
+    """Ask for what :func:`show` would, in a block that only gathers; nothing is remembered."""
+    if _known_problem(benchmark, document):
+        return []
+    path = video_path(benchmark, document)
+    if condition is not None:
+        clip_for(
+            *(path, condition, str(document["id"]), store.clips_folder(benchmark)),
+            pick=pick,
+            together=together,
+            clock=_clock(document, condition, together, settings),
+        )
+    return [str(path)]
+
+
+def _clock(
+    document: Mapping[str, Any],
+    condition: Condition,
+    together: Sequence[Condition],
+    settings: Mapping[str, Any] | None,
+) -> Clock:
+    length = float(document.get("seconds") or 0)
+    return clock_for(settings, (condition, *together), length)
 
 
 def hand_over(
@@ -180,7 +215,8 @@ def hand_over(
     """
     form = quirks.form_for(settings)
     handed = form.whole_as if condition is None else form.frames_as
-    _HANDED[_place(benchmark, document)] = handed if paths else "nothing"
+    if not is_gathering():
+        _HANDED[_place(benchmark, document)] = handed if paths else "nothing"
     try:
         return in_form(paths, settings, condition)
     except (VideoError, ValueError, OSError) as error:
@@ -208,6 +244,9 @@ def in_form(
         handed, wanted, repeat = form.whole_as, quirks.whole_frames(settings), 1
     else:
         handed, wanted, repeat = form.frames_as, condition.m, form.repeat
+    if is_gathering():
+        repeat_gathered(repeat if handed == "clip" else 1)
+        return list(visuals)
     found: list[Any] = []
     for each in visuals:
         found += _parts(Path(each), handed, wanted, repeat) if isinstance(each, str) else [each]
@@ -270,7 +309,7 @@ def _place(benchmark: str, document: Mapping[str, Any]) -> tuple[str, str, str]:
 
 def _parts(path: Path, handed: quirks.FramesAs, wanted: int, repeat: int) -> list[Any]:
     if handed == "clip":
-        return [str(path if repeat == 1 else _repeated(path, repeat))]
+        return [str(repeated(path, repeat))]
     # The clip of a single frame contains it twice, and the placeholder more than are asked for.
     # Two at least, for the rate.
     chosen = read_frames(
@@ -281,28 +320,6 @@ def _parts(path: Path, handed: quirks.FramesAs, wanted: int, repeat: int) -> lis
         return images
     rate = (len(chosen.seconds) - 1) / lasts if lasts > 0 else 1.0
     return [{"type": "video", "url": quirks.RatedFrames(images, rate)}]
-
-
-def _repeated(clip: Path, times: int) -> Path:
-    """Return a clip that contains each frame of another several times, made if it is not there.
-
-    The copies of a frame divide its time.
-    """
-
-    def write(target: Path) -> None:
-        video = NumberedFrames(clip)
-        with Bank() as bank:
-            banked = video.read(range, bank.add)
-            bank.finish()
-            again = [n for n in sorted(banked) for _ in range(times)]
-            shown = condition_times(again, video.seconds)
-            bank.write([banked[n] for n in again], target, shown)
-
-    name = f"{clip.stem}-x{times}{clip.suffix}"
-    try:
-        return make_once(clip.with_name(name), write)
-    except PermissionError:
-        return make_once(_cache() / "clips" / name, write)
 
 
 def _cache() -> Path:

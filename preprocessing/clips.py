@@ -24,20 +24,18 @@ from video_reasoning.preprocessing.conditions import (
     condition_indices,
     condition_times,
 )
-from video_reasoning.preprocessing.files import atomic_path, lock, noted_content_id
+from video_reasoning.preprocessing.files import atomic_path, lock, make_once, noted_content_id
 from video_reasoning.preprocessing.frames import NumberedFrames
 from video_reasoning.preprocessing.lossless import Bank
 from video_reasoning.preprocessing.sampling import uniform_indices
-from video_reasoning.preprocessing.video import check_file, reported
+from video_reasoning.preprocessing.video import VideoError, check_file, reported
+from video_reasoning.preprocessing.wanted import Span, Wanted, gather, need
 
 VERSION = 2  # part of every clip's name; another number makes all clips again
 _READ_ONLY = (errno.EACCES, errno.EPERM, errno.EROFS)
 
 Request = tuple[Condition, str, int | None]
 """A condition, the key of its draw (e.g. a question's id), and the handpicked frame, if any."""
-
-Span = tuple[float, float]
-"""A part of a video in seconds from its first frame, the end excluded; the end may be infinite."""
 
 
 @dataclass(frozen=True)
@@ -90,7 +88,8 @@ def clip_for(
             ordered ones in their places, and a single frame keeps its own time.
 
     Returns:
-        The clip's path; None for `blind`, or if the clip is not there and must not be made.
+        The clip's path; None for `blind`, or if the clip is not there and must not be made. In a
+        block of `wanted.gathered` nothing is made, and the path is the source's.
 
     Raises:
         VideoError: The source cannot be read.
@@ -100,20 +99,122 @@ def clip_for(
     if condition.kind == "blind":
         return None
     source, clips = Path(source), Path(clips)
+    wanted = Wanted(source, condition, key, clips, pick, span, tuple(together), clock)
+    if make and gather(wanted):
+        return source
     name = _name(_identify(source, clips, make), condition, key, pick, span, clock)
     found = _existing(name, clips)
+    if make:
+        need(wanted, missing=found is None)
     if found is not None or not make:
         return found
-    together = [each for each in together if each.kind != "handpicked" or pick is not None]
-    wanted = [(each, key, pick) for each in dict.fromkeys((condition, *together))]
+    requests = _requests(wanted)
     try:
-        made = make_conditions(source, wanted, clips, span=span, clock=clock)
+        made = make_conditions(source, requests, clips, span=span, clock=clock)
     except ValueError:
-        if len(wanted) == 1:
+        if len(requests) == 1:
             raise
         # A pick outside the video is the fault of one condition, not of all.
-        made = make_conditions(source, wanted[:1], clips, span=span, clock=clock)
+        made = make_conditions(source, requests[:1], clips, span=span, clock=clock)
     return made[0].path
+
+
+def make_wanted(wanted: Sequence[Wanted]) -> tuple[str, ...]:
+    """Make clips that are not there yet: those of one video, span and clock from one decode.
+
+    Args:
+        wanted: The clips.
+
+    Returns:
+        Why some of them cannot be made, a sentence for each reason.
+
+    Raises:
+        OSError: A clip cannot be written, e.g. because the disk is full.
+    """
+    groups: dict[tuple[Path, Path, Span | None, Clock], list[Wanted]] = {}
+    for each in wanted:
+        groups.setdefault((each.source, each.clips, each.span, each.clock), []).append(each)
+    problems: list[str] = []
+    for group in groups.values():
+        try:
+            problems += _make_group(group)
+        except VideoError as error:
+            problems.append(str(error))
+    return tuple(dict.fromkeys(problems))
+
+
+def _make_group(wanted: Sequence[Wanted]) -> list[str]:
+    """Make clips of one video, span and clock, as `make_wanted` does."""
+    first, problems = wanted[0], []
+    requests = list(dict.fromkeys(request for each in wanted for request in _requests(each)))
+    source_id = _identify(first.source, first.clips, note=True)
+    names = [_name(source_id, *request, first.span, first.clock) for request in requests]
+    missing = [
+        request
+        for request, name in zip(requests, names, strict=True)
+        if name and not _existing(name, first.clips)
+    ]
+
+    def make(some: Sequence[Request]) -> None:
+        make_conditions(first.source, some, first.clips, span=first.span, clock=first.clock)
+
+    try:
+        make(missing) if missing else None
+    except ValueError as error:
+        problems = [str(error)]
+        for request in missing if len(missing) > 1 else ():
+            try:
+                make([request])
+            except ValueError as reason:
+                problems.append(str(reason))
+    for each in wanted:
+        if each.repeat > 1:
+            own = (each.condition, each.key, each.pick, each.span, each.clock)
+            clip = _existing(_name(source_id, *own), each.clips)
+            repeated(clip, each.repeat) if clip else None
+    return problems
+
+
+def _requests(wanted: Wanted) -> list[Request]:
+    """Return what is made for a clip: itself first, then those made together with it."""
+    conditions = (
+        each
+        for each in (wanted.condition, *wanted.together)
+        if each is wanted.condition or each.kind != "handpicked" or wanted.pick is not None
+    )
+    return [(each, wanted.key, wanted.pick) for each in dict.fromkeys(conditions)]
+
+
+def repeated(clip: Path, times: int) -> Path:
+    """Return a clip that contains each frame of another several times, made if it is not there.
+
+    The copies of a frame divide its time.
+
+    Args:
+        clip: The clip.
+        times: How often each frame is shown; 1 gives the clip itself.
+
+    Raises:
+        VideoError: The clip cannot be read.
+        OSError: The clip cannot be written.
+    """
+    if times == 1:
+        return clip
+
+    def write(target: Path) -> None:
+        video = NumberedFrames(clip)
+        with Bank() as bank:
+            banked = video.read(range, bank.add)
+            bank.finish()
+            again = [n for n in sorted(banked) for _ in range(times)]
+            shown = condition_times(again, video.seconds)
+            bank.write([banked[n] for n in again], target, shown)
+
+    name = f"{clip.stem}-x{times}{clip.suffix}"
+    try:
+        return make_once(clip.with_name(name), write)
+    except PermissionError:
+        return make_once(_local_folder() / name, write)
 
 
 def make_conditions(
@@ -206,7 +307,7 @@ def _name(
     detail = ""
     if span is not None and condition.kind != "handpicked":
         detail = "-" + "to".join(f"{1000 * seconds:.0f}" for seconds in span)
-    if condition.kind in ("shuffled", "random", "frozen"):
+    if condition.is_drawn:
         text = f"{condition.seed}\x00{key}".encode("utf-8", "surrogatepass")
         detail += "-" + hashlib.blake2b(text, digest_size=8).hexdigest()
     elif condition.kind == "handpicked":
@@ -260,8 +361,10 @@ def _identify(source: Path, clips: Path, note: bool = False) -> str:
 
 
 def _existing(name: str, clips: Path) -> Path | None:
-    places = (clips / name, _local_folder() / name) if name else ()
-    return next((place for place in places if place.exists()), None)
+    if not name or (place := clips / name).exists():
+        return place if name else None
+    place = _local_folder() / name
+    return place if place.exists() else None
 
 
 def _local_folder() -> Path:

@@ -91,6 +91,11 @@ class Condition:
         """The condition's name, e.g. `ordered16`; the seed is not part of it."""
         return self.kind if self.kind == "blind" else f"{self.kind}{self.m}"
 
+    @property
+    def is_drawn(self) -> bool:
+        """Whether what is shown depends on the seed and on the key of the draw."""
+        return self.kind in ("shuffled", "random", "frozen")
+
 
 def condition_indices(
     condition: Condition, n_frames: int, key: str, pick: int | None = None

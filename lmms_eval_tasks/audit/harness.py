@@ -43,12 +43,12 @@ def load_config(path: Path, *, functions: bool = True) -> dict[str, Any]:
     return dict(load(str(path), mode="full" if functions else "simple"))
 
 
-def load_task(config: dict[str, Any]) -> Any:
-    """Load a task with its documents, as the harness does for a run."""
+def load_task(config: dict[str, Any], model: str = "") -> Any:
+    """Load a task with its documents, as the harness does for a run of a model."""
     task = _of_harness("api.task", "ConfigurableTask")
     logger.disable("lmms_eval")  # it logs where its cache is
     try:
-        return task(config=config)
+        return task(config=config, model_name=model or None)
     finally:
         logger.enable("lmms_eval")
 

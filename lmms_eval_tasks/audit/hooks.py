@@ -23,6 +23,7 @@ from loguru import logger
 
 from video_reasoning.metrics.answers import extract_choice
 from video_reasoning.preprocessing.sampling import random_index, uniform_indices
+from video_reasoning.preprocessing.wanted import is_gathering
 from video_reasoning.tasks import sight
 from video_reasoning.tasks.audit.harness import load_config
 from video_reasoning.tasks.audit.network import NetworkBlockedError, blocked_network, sends
@@ -445,6 +446,8 @@ class Hooks:
         source: str = "",
         visuals: Sequence[Any] = (),
     ) -> None:
+        if is_gathering():
+            return
         condition, kinds = self._variant.condition, [kind_of(visual) for visual in visuals]
         known = condition and (not condition.m or kinds == ["video"])
         frames = condition.m if condition and known else None
@@ -459,6 +462,8 @@ class Hooks:
     def _not_shown(
         self, document: Mapping[str, Any], error: BaseException, given: Any
     ) -> list[Any]:
+        if is_gathering():
+            return []
         place = self._name, document_key(document)
         reason = str(error) if isinstance(error, NotShownError) else f"the task failed: {error!r}"
         if place not in _failed:

@@ -17,9 +17,10 @@ from typing import Any, Literal
 from urllib.parse import urlsplit
 from urllib.request import url2pathname
 
-from video_reasoning.preprocessing.clips import Span, clip_for
+from video_reasoning.preprocessing.clips import clip_for
 from video_reasoning.preprocessing.conditions import Clock, Condition, condition_indices
 from video_reasoning.preprocessing.video import VideoError
+from video_reasoning.preprocessing.wanted import Span
 from video_reasoning.tasks import media
 
 _IMAGES = (".jpg", ".jpeg", ".png", ".bmp", ".tiff", ".webp")

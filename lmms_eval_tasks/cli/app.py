@@ -12,6 +12,7 @@ from typer.core import TyperCommand
 from video_reasoning.tasks.cli import annotate, audit, handpick, submit
 from video_reasoning.tasks.cli.build_questions import build_questions
 from video_reasoning.tasks.cli.check_sample import check_sample
+from video_reasoning.tasks.cli.clips import clips
 from video_reasoning.tasks.cli.compare import compare
 from video_reasoning.tasks.cli.doctor import doctor
 from video_reasoning.tasks.cli.make_pairs import make_pairs
@@ -102,6 +103,7 @@ _add(
     "--blind llama@http://127.0.0.1:8000/v1",
 )
 _add(EVALUATION, doctor, "video-reasoning doctor")
+_add(EVALUATION, clips, "video-reasoning clips --tasks tvbench_tomato_principles --workers 16")
 _add(
     EVALUATION,
     tasks_path,

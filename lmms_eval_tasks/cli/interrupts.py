@@ -20,6 +20,7 @@ from video_reasoning.tasks.errors import cause
 _KEPT = {
     "prepare": "What was unpacked, checked and built is kept in the store; "
     "run the same command again to go on.",
+    "clips": "Clips made so far are kept; run the same command again to go on.",
     "split": "Clips and records made so far are kept; run the same command again to go on.",
     "sample": "Run the same command again; what was prepared is kept, videos are drawn again.",
     "make-pairs": "Every reply so far is kept in OUT/replies.jsonl; "

@@ -35,6 +35,7 @@ from video_reasoning.preprocessing.conditions import CLOCKS, Clock
 from video_reasoning.tasks.errors import UserError
 
 __all__ = [
+    "AHEAD_VARIABLE",
     "CLASSES",
     "CLOCK_VARIABLE",
     "DELIVERY",
@@ -46,6 +47,7 @@ __all__ = [
     "ModelClass",
     "RatedFrames",
     "advice",
+    "ahead_by_user",
     "built",
     "clock_by_user",
     "form_for",
@@ -64,6 +66,11 @@ VARIABLE = "VIDEO_REASONING_FRAMES_AS"
 
 CLOCK_VARIABLE = "VIDEO_REASONING_CLOCK"
 """Names the clock of every clip of a run: ``source`` or ``second``."""
+
+AHEAD_VARIABLE = "VIDEO_REASONING_AHEAD"
+"""How many clips to make ahead of the model; 0 for none."""
+
+AHEAD = 32
 
 WHOLE_FRAMES = 16
 """How many frames of a whole video are handed over if it is not a clip, at equal intervals; a YAML
@@ -316,6 +323,21 @@ def clock_by_user(settings: Mapping[str, Any] | None = None) -> Clock | None:
         UserError: It is neither ``source`` nor ``second``.
     """
     return _named("clock", settings, CLOCK_VARIABLE, CLOCKS)
+
+
+def ahead_by_user() -> int:
+    """Return how many clips to make ahead of the model.
+
+    Raises:
+        UserError: The environment variable is not a number.
+    """
+    text = os.environ.get(AHEAD_VARIABLE, "").strip() or str(AHEAD)
+    if not text.isdecimal():
+        raise UserError(
+            f"{AHEAD_VARIABLE} is {text!r}; it has to be how many clips to make ahead of the "
+            "model, 0 for none."
+        )
+    return int(text)
 
 
 def _named(

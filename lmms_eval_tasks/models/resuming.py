@@ -43,6 +43,7 @@ from video_reasoning.preprocessing.files import noted_content_id
 from video_reasoning.tasks import media, registry, sight, store
 from video_reasoning.tasks.llm.text_scorers import Kind
 from video_reasoning.tasks.models import responses
+from video_reasoning.tasks.models.ahead import ahead_of
 from video_reasoning.tasks.models.responses import (
     FRESH_VARIABLE,
     OF_COMMAND,
@@ -125,11 +126,15 @@ class _Keeper:
         # A model may return too few responses.
         found: list[Any] = [NO_RESPONSE if request.key else None for request in requests]
         others = [n for n, request in enumerate(requests) if not request.key]
-        if others:
-            _put(found, others, ask([instances[n] for n in others]))
         batches = _batches(requests, _batch_size(self._lm, len(requests)))
         pending = self._pending(requests, batches)
-        with _bar(self._lm, pending) as asked:
+        coming = [n for batch, waits in zip(batches, pending, strict=True) if waits for n in batch]
+        with (
+            ahead_of(self._lm, [instances[n] for n in (*others, *coming)]),
+            _bar(self._lm, pending) as asked,
+        ):
+            if others:
+                _put(found, others, ask([instances[n] for n in others]))
             for batch, is_pending in zip(batches, pending, strict=True):
                 parts = [requests[n] for n in batch]
                 if is_pending:
@@ -424,7 +429,8 @@ def _replacement(original: Callable[..., Any]) -> Callable[..., Any]:
         leaves = dict(_leaves(given["task_dict"]))
         ours = {name: task for name, task in leaves.items() if name in registry.our_tasks()}
         if not ours or given.get("cli_args") is None:
-            return original(*args, **kwargs)
+            with _clips_ahead(given["lm"]):
+                return original(*args, **kwargs)
         if responses.kept_only:
             return _evaluate_kept(original, given, ours, responses.kept_only[0])
         return _evaluate_all(original, given, leaves, ours)
@@ -489,6 +495,24 @@ def _in_batches(ask: Ask, keeper: _Keeper) -> Ask:
         return found
 
     return generate_until
+
+
+@contextlib.contextmanager
+def _clips_ahead(lm: Any) -> Iterator[None]:
+    """Make clips ahead of a model that is asked as the harness asks it."""
+
+    def with_clips(ask: Ask) -> Ask:
+        def asked(requests: list[Any]) -> Sequence[Any]:
+            with ahead_of(lm, requests):
+                return ask(requests)
+
+        return asked
+
+    with contextlib.ExitStack() as stack:
+        for name in ("generate_until", "loglikelihood"):
+            if hasattr(lm, name):
+                stack.enter_context(_replaced(lm, name, with_clips(getattr(lm, name))))
+        yield
 
 
 @contextlib.contextmanager

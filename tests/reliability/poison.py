@@ -36,3 +36,8 @@ def split_one(job: tuple[Any, ...]) -> SplitRecord:
     if Path(job[0]).name == FALL:
         os.abort()
     return _split_job(job)
+
+
+def wait_long(wanted: Any) -> None:
+    """As `make_wanted`, but it never ends."""
+    time.sleep(3600)
