@@ -16,8 +16,8 @@ from __future__ import annotations
 import argparse
 import os
 import sys
-from collections.abc import Mapping, Sequence
-from contextlib import nullcontext
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager, nullcontext, suppress
 from copy import copy
 from importlib import import_module
 from pathlib import Path
@@ -209,12 +209,14 @@ def _evaluate(arguments: Sequence[str]) -> int:
         if run.tasks is None:
             code = UNUSABLE
         kept = copy(run)  # its options name what is kept
-        noted = _note_in_file(run.output_path) if quiet else None
         if partial and (reason := responses.nothing_kept(run)):
             _tell(reason)
             raise SystemExit(UNUSABLE)
         try:
-            with responses.partial(run) if partial else nullcontext():
+            with (
+                _noted(run.output_path) if quiet else nullcontext(),
+                responses.partial(run) if partial else nullcontext(),
+            ):
                 found = evaluate_single(run)
         except SystemExit as stop:
             if not stop.code and run.tasks is not None and run.tasks not in outcome.LISTS:
@@ -230,8 +232,6 @@ def _evaluate(arguments: Sequence[str]) -> int:
             _tell(sentence)
             code = FAILED
         responses.finish(kept, saved=not problems and not partial)
-        if noted:
-            _tell(f"What the harness noted on its way is in {noted}.")
         return found
 
     harness.cli_evaluate_single = watched
@@ -258,22 +258,30 @@ def _is_quiet(arguments: Sequence[str]) -> bool:
     return not (asked or known.config or known.tasks in outcome.LISTS)
 
 
-def _note_in_file(output_path: str | None) -> Path | None:
-    """Write the harness's notes to a file beside a run's results.
+@contextmanager
+def _noted(output_path: str | None) -> Iterator[None]:
+    """Write the harness's notes to a file beside a run's results, and name it if there are some.
 
-    Returns:
-        The file; None if nothing is saved, in processes but the first, or if it cannot be written.
+    Only the first process does, if anything is saved; that nothing can be written there is said
+    when the results are saved.
     """
     if not output_path or os.environ.get("RANK", "0") != "0":
-        return None
+        yield
+        return
     from loguru import logger
 
     file = Path(output_path) / "harness.log"
+    sink = None
+    with suppress(OSError):
+        sink = logger.add(file, level="INFO", delay=True)
     try:
-        logger.add(file, level="INFO")
-    except OSError:
-        return None  # the results will say that nothing can be written there
-    return file
+        yield
+    finally:
+        with suppress(OSError, ValueError):  # the harness may have removed all sinks
+            if sink is not None:
+                logger.remove(sink)
+        if sink is not None and file.is_file():
+            _tell(f"What the harness noted on its way is in {file}.")
 
 
 def _check_include_path(include_path: Any) -> None:

@@ -124,6 +124,8 @@ def _run(root: Path, standins: list[StandIn]) -> None:
                 "RECORDER_FOLDER": str(root),
                 "VIDEO_REASONING_HOME": str(root / "store"),
                 "OMP_NUM_THREADS": "1",
+                # Whose decodes are recorded are those of this process.
+                "VIDEO_REASONING_AHEAD": "0",
                 "PYTHONPATH": os.pathsep.join(
                     [project, *environment.get("PYTHONPATH", "").split()]
                 ),

@@ -41,29 +41,22 @@ def test_a_line_that_was_cut_off_loses_only_itself(tmp_path: Path, torn: bytes) 
 def test_what_cannot_be_written_whole_is_an_error(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    class Full:
-        """A file on a disk that takes three more bytes, and then none."""
+    left = 3
+    fault: tuple[object, ...] = ()
 
-        def __init__(self) -> None:
-            self.left = 3
+    def write_some(descriptor: int, data: bytes) -> int:
+        """A disk that takes three more bytes, and then none."""
+        nonlocal left
+        if not left:
+            raise OSError(*fault)
+        taken, left = min(left, len(data)), 0
+        return taken
 
-        def __enter__(self) -> Full:
-            return self
-
-        def __exit__(self, *_: object) -> None: ...
-
-        def tell(self) -> int:
-            return 0
-
-        def write(self, data: bytes) -> int:
-            if not self.left:
-                raise OSError
-            taken, self.left = min(self.left, len(data)), 0
-            return taken
-
-    monkeypatch.setattr(Path, "open", lambda *_, **__: Full())
     with journal(tmp_path / "journal.jsonl") as write:
-        for number in (errno.ENOSPC, errno.EIO):
-            with pytest.raises(OSError, match=r"journal\.jsonl") as caught:
-                write({"number": number})
+        for raised, number in (((errno.ENOSPC, "full"), errno.ENOSPC), ((), errno.EIO)):
+            fault = raised
+            with monkeypatch.context() as patch:
+                patch.setattr("os.write", write_some)
+                with pytest.raises(OSError, match=r"journal\.jsonl") as caught:
+                    write({"number": number})
             assert caught.value.errno == number

@@ -339,18 +339,23 @@ def test_the_harness_is_quiet_unless_asked(words: list[str], quiet: bool) -> Non
 
 
 def test_what_the_harness_notes_is_in_a_file(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     from loguru import logger
 
-    file = launcher._note_in_file(str(tmp_path / "results"))
-    assert file == tmp_path / "results" / "harness.log"
-    logger.info("a note")
-    logger.remove()
-    logger.add(sys.stderr)
-    assert "a note" in file.read_text(encoding="utf-8")
-    assert launcher._note_in_file(None) is None
+    def noted(folder: Path | None, text: str = "a note") -> str:
+        with launcher._noted(folder and str(folder)):
+            logger.info(text) if text else None
+        logger.info("later")
+        return capsys.readouterr().err
+
+    folder = tmp_path / "results"
+    assert "harness.log" not in noted(folder, "") and not folder.exists()
+    assert f"is in {folder / 'harness.log'}." in noted(folder)
+    notes = (folder / "harness.log").read_text(encoding="utf-8")
+    assert "a note" in notes and "later" not in notes
+    assert "harness.log" not in noted(None)
     (tmp_path / "file").touch()
-    assert launcher._note_in_file(str(tmp_path / "file")) is None
+    noted(tmp_path / "file")  # the results will say that nothing can be written there
     monkeypatch.setenv("RANK", "1")
-    assert launcher._note_in_file(str(tmp_path / "other")) is None
+    assert "harness.log" not in noted(tmp_path / "other") and not (tmp_path / "other").exists()
