@@ -2,9 +2,9 @@
 
 Run as ``python -m tests.reliability.check_kills [--kills N] [--seed N]``. It
 
-- kills the whole process group (SIGKILL) of `prepare`, of `split` and of a process that makes
-  clips, at moments drawn from the length of an uninterrupted run, and starts them again on the
-  same folder until they come to their end;
+- kills the whole process group (SIGKILL) of `prepare` (of a folder, and of an archive), of `split`
+  and of a process that makes clips, at moments drawn from the length of an uninterrupted run, and
+  starts them again on the same folder until they come to their end;
 - kills single workers, and lets a video crash the decoder;
 - sends SIGINT and SIGTERM to the whole group of `prepare`, `split`, `sample` and `report`.
 
@@ -223,12 +223,14 @@ def interrupt(
 
 
 def subjects(work: Path, releases: Path | None) -> list[Subject]:
-    """What is killed: `prepare` over each release, `split`, and the making of clips."""
+    """What is killed: `prepare` of releases and of an archive, `split`, the making of clips."""
     if releases is None:
         write_release(work / "releases/blackswan")
         found = [work / "releases/blackswan"]
     else:
         found = [releases / name for name in ("blackswan", "tvbench", "causalvqa")]
+    last = found[-1]
+    archive = shutil.make_archive(str(work / last.name), "gztar", last)
     times = write_event_videos(work / "falls")
     split = [*COMMAND, "split", "--videos", work / "falls", "--transition-times", times]
     return [
@@ -239,6 +241,11 @@ def subjects(work: Path, releases: Path | None) -> list[Subject]:
                 "--home",
             )
             for release in found
+        ),
+        Subject(
+            f"prepare {last.name}, archive",
+            [*COMMAND, "prepare", last.name, "--source", archive],
+            "--home",
         ),
         Subject("split", split, "--out"),
         Subject("clip making", [*MAKER, work / "falls"]),
