@@ -71,7 +71,8 @@ def _command(benchmark: str, splits: Sequence[str], format_: type[Format]) -> Ca
         if len(files) == 1:
             _print_scores(predictions, chosen.score(files[0], predictions.questions, split))
 
-    hints = get_type_hints(command, localns=locals(), include_extras=True)
+    # get_type_hints of Python 3.10 hides the options whose default is None.
+    hints = inspect.get_annotations(command, locals=locals(), eval_str=True)
     common = list(inspect.signature(command).parameters.values())[:-1]
     parameters = [each.replace(annotation=hints[each.name]) for each in common]
     own = get_type_hints(format_, include_extras=True)
