@@ -7,7 +7,8 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
-from video_reasoning.tasks import environment, store
+from video_reasoning.tasks import store
+from video_reasoning.tasks.cli import environment
 from video_reasoning.tasks.cli.options import Home
 from video_reasoning.tasks.cli.progress import print_manifest
 from video_reasoning.tasks.errors import StoreError, UserError

@@ -16,7 +16,7 @@ from tests.docs.commands import ROOT
 from video_reasoning.tasks import registry
 from video_reasoning.tasks.benchmarks import BENCHMARKS
 from video_reasoning.tasks.cli.app import app
-from video_reasoning.tasks.environment import PREFIX, VARIABLES
+from video_reasoning.tasks.cli.environment import PREFIX, VARIABLES
 
 FOLDER = ROOT / "docs" / "reference"
 FACES: Mapping[str, tuple[str, str]] = {

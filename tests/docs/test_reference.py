@@ -8,7 +8,7 @@ import pytest
 
 from tests.docs import reference
 from tests.docs.commands import PAGES, ROOT
-from video_reasoning.tasks.environment import PREFIX, VARIABLES, is_set, unknown
+from video_reasoning.tasks.cli.environment import PREFIX, VARIABLES, is_set, unknown
 
 NAMES = {f"{PREFIX}{each.name}" for each in VARIABLES}
 
