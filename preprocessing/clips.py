@@ -14,6 +14,7 @@ from bisect import bisect_left
 from collections.abc import Iterable, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
+from itertools import pairwise
 from pathlib import Path
 
 import platformdirs
@@ -28,7 +29,7 @@ from video_reasoning.preprocessing.files import atomic_path, lock, make_once, no
 from video_reasoning.preprocessing.frames import NumberedFrames
 from video_reasoning.preprocessing.lossless import Bank
 from video_reasoning.preprocessing.sampling import uniform_indices
-from video_reasoning.preprocessing.video import VideoError, check_file, reported
+from video_reasoning.preprocessing.video import VideoError, check_file, check_longest, reported
 from video_reasoning.preprocessing.wanted import Span, Wanted, gather, need
 
 VERSION = 2  # part of every clip's name; another number makes all clips again
@@ -331,14 +332,20 @@ def _plan(requests: Sequence[Request], video: NumberedFrames, span: Span | None)
 def _times(
     condition: Condition, indices: Sequence[int], video: NumberedFrames, span: Span | None
 ) -> list[float]:
-    """Return when a clip shows its frames, from the first frame of the video or of the span."""
+    """Return when a clip shows its frames, from the first frame of the video or of the span.
+
+    Raises:
+        VideoError: A frame is shown for more than an hour.
+    """
     seconds = sorted(video.seconds)
     if condition.kind == "handpicked":
         span = None  # a frame of the whole video
     place, n_frames = (0, video.n_frames) if span is None else _part(video, span)
     if condition.kind == "frozen":  # as long as the frames in order are shown
         indices = [place + index for index in uniform_indices(n_frames, len(indices))]
-    return condition_times(indices, [each - seconds[place] for each in seconds])
+    times = condition_times(indices, [each - seconds[place] for each in seconds])
+    check_longest(video.path, max(end - begin for begin, end in pairwise(times)))
+    return times
 
 
 def _part(video: NumberedFrames, span: Span) -> tuple[int, int]:

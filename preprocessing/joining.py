@@ -21,16 +21,13 @@ from video_reasoning.preprocessing.encoding import PartEncoder
 from video_reasoning.preprocessing.files import atomic_path
 from video_reasoning.preprocessing.pictures import Converter, black_frame
 from video_reasoning.preprocessing.sound import Sound, join
-from video_reasoning.preprocessing.video import VideoError, open_video, probe
+from video_reasoning.preprocessing.video import VideoError, check_longest, open_video, probe
 
 VERSION = 3
 """Part of every name that `joined_name` gives; another number makes all clips again."""
 
 _CLOCK = 90_000
 """Ticks a second if some frames are shown longer than others; else a frame is one tick."""
-
-_LONGEST = 3600
-"""Seconds for which a frame may be shown; MP4 counts the ticks of a frame in 32 bits."""
 
 
 @dataclass(frozen=True)
@@ -318,10 +315,7 @@ def _steps(path: Path, rate: Fraction) -> dict[int, int]:
         time: max(1, end - begin)
         for time, (begin, end) in zip(times, itertools.pairwise(ticks), strict=False)
     }
-    if max(steps.values()) > _LONGEST * _CLOCK:
-        raise VideoError(
-            f"{path} shows one frame for more than {_LONGEST // 60} minutes, which no clip can."
-        )
+    check_longest(path, max(steps.values()) / _CLOCK)
     return steps
 
 

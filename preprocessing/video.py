@@ -46,6 +46,27 @@ class VideoError(Exception):
     """A video cannot be used; the message is one sentence that names the file and the reason."""
 
 
+LONGEST_FRAME_SECONDS = 3600
+"""For which a frame may be shown; MP4 counts the ticks of a frame in 32 bits."""
+
+
+def check_longest(path: Path, seconds: float) -> None:
+    """Refuse a frame that lasts longer than a clip's clock can count.
+
+    Args:
+        path: The video.
+        seconds: How long its longest frame is shown.
+
+    Raises:
+        VideoError: That is more than an hour.
+    """
+    if seconds > LONGEST_FRAME_SECONDS:
+        raise VideoError(
+            f"{path} shows one frame for more than {LONGEST_FRAME_SECONDS // 60} minutes, so that "
+            "no clip can be encoded."
+        )
+
+
 @dataclass(frozen=True)
 class VideoInfo:
     """Facts about the first video stream of a file.
