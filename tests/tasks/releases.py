@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import csv
 import json
+import tempfile
 from fractions import Fraction
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -15,19 +17,26 @@ import numpy as np
 def write_video(
     path: Path, frames: int = 12, rate: int = 10, size: tuple[int, int] = (64, 48)
 ) -> Path:
-    """A small H.264 video whose brightness grows with the frame's number."""
+    """A small H.264 video whose brightness grows with the frame's number; the same bytes always."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    with av.open(str(path), "w") as container:
-        stream = container.add_stream("libx264", rate=Fraction(rate))
-        stream.width, stream.height, stream.pix_fmt = *size, "yuv420p"
-        for number in range(frames):
-            level = 40 + (number * 13) % 200
-            picture = np.full((size[1], size[0], 3), level, dtype=np.uint8)
-            for packet in stream.encode(av.VideoFrame.from_ndarray(picture, format="rgb24")):
-                container.mux(packet)
-        for packet in stream.encode():
-            container.mux(packet)
+    path.write_bytes(_video(path.suffix, frames, rate, size))
     return path
+
+
+@cache
+def _video(suffix: str, frames: int, rate: int, size: tuple[int, int]) -> bytes:
+    with tempfile.NamedTemporaryFile(suffix=suffix) as file:
+        with av.open(file.name, "w") as container:
+            stream = container.add_stream("libx264", rate=Fraction(rate))
+            stream.width, stream.height, stream.pix_fmt = *size, "yuv420p"
+            for number in range(frames):
+                level = 40 + (number * 13) % 200
+                picture = np.full((size[1], size[0], 3), level, dtype=np.uint8)
+                for packet in stream.encode(av.VideoFrame.from_ndarray(picture, format="rgb24")):
+                    container.mux(packet)
+            for packet in stream.encode():
+                container.mux(packet)
+        return Path(file.name).read_bytes()
 
 
 def tvbench_question(**changes: Any) -> dict[str, Any]:
