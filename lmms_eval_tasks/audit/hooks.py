@@ -16,6 +16,7 @@ from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import lru_cache, partial
+from itertools import chain
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -75,9 +76,6 @@ _failed: dict[tuple[str, str], str] = {}
 
 _documents: dict[str, Sequence[Mapping[str, Any]]] = {}
 """Generated task that shows other questions' videos -> the documents that they are taken from."""
-
-_MOST_OPTIONS = 26
-"""Options that have a letter."""
 
 _TRIES = 50
 """Documents that are drawn for another video before all are looked through."""
@@ -365,11 +363,11 @@ class Hooks:
         n_asked = min(len(documents), self._plan.limit or len(documents))
         own, name, key = sources_of(given), video_name(document), document_key(document)
         seed = self._variant.condition.seed if self._variant.condition else 0
-        drawn = [
+        drawn = (
             random_index(n_asked, f"{key}\x00swapped{number}", seed)
             for number in range(_TRIES if n_asked else 0)
-        ]
-        for row in dict.fromkeys((*drawn, *range(n_asked))):
+        )
+        for row in chain(drawn, range(n_asked)):
             other = documents[row]
             others_name = video_name(other)
             if name and others_name == name:
@@ -573,7 +571,7 @@ def _selected(dataset: Any, rows: Sequence[int]) -> Any:
 
 def _chosen_of(results: Sequence[Any], options: Options | None) -> str:
     """Return the letter of the option that a response chooses, or the empty text."""
-    if options is None or len(options.texts) > _MOST_OPTIONS or not results:
+    if options is None or not letter(len(options.texts) - 1) or not results:
         return ""
     said = results[0]
     return (extract_choice(said, options.texts) or "") if isinstance(said, str) else ""

@@ -23,7 +23,7 @@ from video_reasoning.metrics.shortcuts import (
     visual_gain,
 )
 from video_reasoning.tasks.audit.result import AuditedQuestion, LetterUse
-from video_reasoning.tasks.audit.variants import KINDS, Variant, reference_of
+from video_reasoning.tasks.audit.variants import Variant, reference_of
 
 __all__ = ["RIGHT", "Measures", "classes_by_luck", "classes_of", "draws_right"]
 
@@ -55,13 +55,13 @@ class Measures:
         reference = reference_of(self.variants)
         if reference is None:
             return found
-        compared = [each for each in self.variants if KINDS[each.kind].role in _COMPARED]
+        compared = [each for each in self.variants if each.role in _COMPARED]
         if blind := next((each for each in compared if each.kind == "blind"), None):
             scores = self._scores(blind)
             found["visual gain"] = visual_gain(self._scores(reference), scores, *self._over)
             found["blind gap"] = blind_gap(scores, self.chance, *self._over)
         for variant in compared:
-            if not variant.partial and KINDS[variant.kind].role != "control":
+            if not variant.partial and variant.role != "control":
                 found[f"shortcut {variant.name}"] = shortcut_ratio(
                     self._scores(variant), self.chance, *self._over
                 )
@@ -70,8 +70,7 @@ class Measures:
                 self._right(reference), self._right(variant), *self._over
             )
         found.update(self._draws())
-        rotated = [each for each in self.variants if each.role == "rotation"]
-        if rotated:
+        if rotated := self._rotated:
             found["all rotations"] = circular_accuracy(
                 [[q.scores.get(reference.name), *_asked(q, rotated)] for q in self.questions],
                 *self._over,
@@ -83,10 +82,9 @@ class Measures:
         reference = reference_of(self.variants)
         if reference is None:
             return {}
-        rotated = [each for each in self.variants if each.role == "rotation"]
         used = [
             (question.letters[each.name], question.video)
-            for each in (reference, *rotated)
+            for each in (reference, *self._rotated)
             for question in self.questions
             if each.name in question.letters
         ]
@@ -134,15 +132,14 @@ class Measures:
     def _draws(self) -> dict[str, Estimate]:
         found = {}
         for first in self.variants:
-            again = [
-                each
-                for each in self.variants
-                if each.role == "draw" and each.name.rpartition("d")[0] == first.name
-            ]
-            if again:
+            if again := [each for each in self.variants if each.draw_of == first.name]:
                 draws = [self._right(each) for each in (first, *again)]
                 found[f"draws differ {first.name}"] = draws_differ(draws, *self._over)
         return found
+
+    @property
+    def _rotated(self) -> list[Variant]:
+        return [each for each in self.variants if each.role == "rotation"]
 
     @property
     def _over(self) -> tuple[list[str], float]:
@@ -158,9 +155,8 @@ class Measures:
 def draws_right(question: AuditedQuestion, variants: Sequence[Variant]) -> dict[str, list[int]]:
     """Condition that was drawn several times -> draws in which a question is right, and draws."""
     found: dict[str, list[int]] = {}
-    again = {each.name.rpartition("d")[0] for each in variants if each.role == "draw"}
-    for name in again:
-        same = [v for v in variants if name in (v.name, v.name.rpartition("d")[0])]
+    for name in {each.draw_of for each in variants} - {""}:
+        same = [each for each in variants if name in (each.name, each.draw_of)]
         known = [right for v in same if (right := _is_right(question, v)) is not None]
         found[name] = [sum(known), len(known)]
     return found

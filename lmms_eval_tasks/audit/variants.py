@@ -151,6 +151,11 @@ class Variant:
         return self.condition.kind if self.condition else "original"
 
     @property
+    def draw_of(self) -> str:
+        """The name of the condition of which it is another draw; else the empty text."""
+        return self.name.rpartition("d")[0] if self.special == "draw" else ""
+
+    @property
     def evidence(self) -> str:
         """The kind whose evidence about a question a right answer adds to."""
         return self.base_kind if self.kind == "repeat" else self.kind

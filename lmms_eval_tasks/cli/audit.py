@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from video_reasoning.tasks.cli.options import Level
+from video_reasoning.tasks.cli.options import IncludePath, Level, ModelArguments, names
 
 
 def register(app: typer.Typer, panel: str) -> None:
@@ -30,9 +30,7 @@ def audit(
         ),
     ] = "",
     model: Annotated[str, typer.Option(help="The harness's name of the model.")] = "",
-    model_args: Annotated[
-        str, typer.Option("--model_args", "--model-args", help="As for the harness.")
-    ] = "",
+    model_args: ModelArguments = "",
     frames: Annotated[int, typer.Option(help="Frames of the conditions that show several.")] = 16,
     conditions: Annotated[
         str,
@@ -58,10 +56,7 @@ def audit(
             "what is before the last _ in it.",
         ),
     ] = "",
-    include_path: Annotated[
-        list[Path] | None,
-        typer.Option("--include_path", "--include-path", help="A folder with tasks of your own."),
-    ] = None,
+    include_path: IncludePath = None,
     out: Annotated[Path, typer.Option(help="Folder of the audit.")] = Path("audit"),
     picks: Annotated[
         Path | None,
@@ -158,7 +153,7 @@ def audit(
         model=model,
         model_args=model_args,
         frames=frames,
-        conditions=tuple(name.strip() for name in conditions.split(",") if name.strip()),
+        conditions=tuple(names([conditions])),
         limit=limit,
         sample=sample,
         group_by=group_by,

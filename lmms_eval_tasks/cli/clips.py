@@ -3,12 +3,20 @@
 from __future__ import annotations
 
 import sys
-from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from video_reasoning.tasks.cli.options import Address, EngineName, ReadFrom, Workers
+from video_reasoning.tasks.cli.options import (
+    Address,
+    EngineName,
+    ForceSimple,
+    IncludePath,
+    ModelArguments,
+    ReadFrom,
+    Workers,
+    names,
+)
 from video_reasoning.tasks.cli.progress import print_some, shown_progress
 from video_reasoning.tasks.errors import UserError
 
@@ -27,16 +35,9 @@ def clips(
             "default: clips for every model, twice as many."
         ),
     ] = "",
-    model_args: Annotated[
-        str, typer.Option("--model_args", "--model-args", help="As for the harness.")
-    ] = "",
-    force_simple: Annotated[
-        bool, typer.Option("--force_simple", "--force-simple", help="As for the harness.")
-    ] = False,
-    include_path: Annotated[
-        list[Path] | None,
-        typer.Option("--include_path", "--include-path", help="A folder with tasks of your own."),
-    ] = None,
+    model_args: ModelArguments = "",
+    force_simple: ForceSimple = False,
+    include_path: IncludePath = None,
     limit: Annotated[
         int | None, typer.Option(min=1, help="Only the first N questions of each task.")
     ] = None,
@@ -54,12 +55,12 @@ def clips(
     """
     from video_reasoning.tasks.prepare.clips import make_clips
 
-    names = [name.strip() for name in tasks.split(",") if name.strip()]
-    if not names:
+    asked = names([tasks])
+    if not asked:
         raise UserError("--tasks names no task; for example: --tasks tvbench_tomato_principles")
     with shown_progress() as progress:
         made = make_clips(
-            names,
+            asked,
             model=model,
             model_args=model_args,
             simple=force_simple,

@@ -104,11 +104,9 @@ def serve(
     """
     from video_reasoning.tasks.handpick.items import load_items
     from video_reasoning.tasks.handpick.items import sample as draw
-    from video_reasoning.tasks.pages.journal import clean_annotator
 
     home = _checked(benchmark, home)
-    if annotator is not None:
-        annotator = clean_annotator(annotator)
+    annotator = _cleaned(annotator)
     log = _log(out, benchmark)
     items = load_items(benchmark, split, home)
     items = items if sample is None else draw(items, sample, seed)
@@ -130,12 +128,8 @@ def install(
     home: Home = None,
 ) -> None:
     """Put one pick per item into the store, where the tasks read it."""
-    from video_reasoning.tasks.pages.journal import clean_annotator
-
     home = _checked(benchmark, home)
-    if annotator is not None:
-        annotator = clean_annotator(annotator)
-    _install(_log(file, benchmark), benchmark, annotator, home)
+    _install(_log(file, benchmark), benchmark, _cleaned(annotator), home)
 
 
 def export(
@@ -163,11 +157,8 @@ def import_(
     home: Home = None,
 ) -> None:
     """Add the decisions of a CSV file to a picks file."""
-    from video_reasoning.tasks.pages.journal import clean_annotator
-
     home = _checked(benchmark, home)
-    if annotator is not None:
-        annotator = clean_annotator(annotator)
+    annotator = _cleaned(annotator)
     _import(table.expanduser(), _log(out, benchmark), benchmark, annotator, home)
 
 
@@ -180,6 +171,12 @@ def _checked(benchmark: str, home: Path | None) -> Path | None:
     home = home and home.expanduser().absolute()
     store.benchmark_folder(benchmark, home)
     return home
+
+
+def _cleaned(annotator: str | None) -> str | None:
+    from video_reasoning.tasks.pages.journal import clean_annotator
+
+    return None if annotator is None else clean_annotator(annotator)
 
 
 def _log(file: Path, benchmark: str) -> PickLog:

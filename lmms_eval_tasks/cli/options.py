@@ -29,7 +29,7 @@ def _set_home(folder: str | None) -> None:
 
 def names(values: Iterable[str] | None) -> list[str]:
     """Return the names of an option that is repeated, or whose names are joined by commas."""
-    return [name for value in values or () for name in value.split(",") if name]
+    return [name.strip() for value in values or () for name in value.split(",") if name.strip()]
 
 
 EngineName = Annotated[
@@ -60,6 +60,16 @@ ReadFrom = Annotated[
     ),
 ]
 """``--home`` of the commands that read runs: their functions do not get it."""
+ModelArguments = Annotated[
+    str, typer.Option("--model_args", "--model-args", help="As for the harness.")
+]
+ForceSimple = Annotated[
+    bool, typer.Option("--force_simple", "--force-simple", help="As for the harness.")
+]
+IncludePath = Annotated[
+    list[Path] | None,
+    typer.Option("--include_path", "--include-path", help="A folder with tasks of your own."),
+]
 Level = Annotated[float, typer.Option(help="Coverage of the intervals, e.g. 0.95.")]
 Workers = Annotated[
     int | None, typer.Option(min=1, help="Processes to work with; default: one per core.")

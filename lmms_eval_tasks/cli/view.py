@@ -31,7 +31,7 @@ def view(
     going: items appear as their task is written. The page changes nothing.
     """
     if bundle is not None:
-        _write(results, bundle.expanduser().absolute(), clips)
+        _write(results, bundle.expanduser(), clips)
     else:
         _serve(results, port, open_page)
 

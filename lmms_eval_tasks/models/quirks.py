@@ -90,6 +90,7 @@ class Form:
         repeat: How often a clip contains each frame, for samplers that would skip some.
         clock: When a clip shows its frames.
         lowest_rate: Frames a second of a clip that it cannot read any more, nor any lower rate.
+        by_rate: Whether it takes as many frames a second of a clip as the argument ``fps`` says.
         video: Whether it can be shown a video at all.
         blind: Whether it answers a question without any visual.
     """
@@ -99,6 +100,7 @@ class Form:
     repeat: int = 1
     clock: Clock = "second"
     lowest_rate: float = 0.0
+    by_rate: bool = False
     video: bool = True
     blind: bool = True
 
@@ -118,6 +120,7 @@ class RatedFrames(list[Any]):
 
 _CLIP = Form()  # also of classes that are not known: they may sample by time
 _BY_NUMBER = Form(clock="source")
+_BY_RATE = Form(by_rate=True)
 _FRAMES = Form("frames", clock="source")
 _IMAGES = Form("images", clock="source")
 _NONE = Form(video=False, blind=False)
@@ -160,8 +163,8 @@ CLASSES = (
     # The chat forms of qwen3_vl and llava_onevision1_5 ask for an exact number of frames, and
     # crash on a clip that has fewer.
     ModelClass(("qwen3_vl",), "max_num_frames=16", chat=_FRAMES, simple=_BY_NUMBER),
-    # The same code, but it takes 2 frames a second of a file, or as many as `fps` says: `form_of`.
-    ModelClass(("qwen3_5",), "max_num_frames=16,fps=100", chat=_FRAMES, simple=_CLIP),
+    # The same code, but it takes 2 frames a second of a file, or as many as `fps` says.
+    ModelClass(("qwen3_5",), "max_num_frames=16,fps=100", chat=_FRAMES, simple=_BY_RATE),
     ModelClass(("llava_onevision1_5",), "max_num_frames=16", chat=_FRAMES, simple=_CLIP),
     # These send images in any case, and their chat forms ask for an exact number too.
     ModelClass(
@@ -266,8 +269,7 @@ def form_of(model: str, *, simple: bool = False, arguments: str = "") -> Form:
         # It rounds the rate of every clip first, and divides by it.
         return replace(form, clock="source", lowest_rate=0.5)
     if form.frames_as == "clip" and "fps" in given:
-        by_number = model == "qwen3_5" or form.clock == "source"
-        all_taken = by_number and _takes_all(given["fps"])
+        all_taken = (form.by_rate or form.clock == "source") and _takes_all(given["fps"])
         return replace(form, clock="source" if all_taken else "second")
     return form
 
