@@ -15,6 +15,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from copy import deepcopy
 from dataclasses import dataclass
+from string import ascii_uppercase
 from typing import Any
 
 from loguru import logger
@@ -184,9 +185,9 @@ def letters(options: Sequence[str]) -> dict[str, str]:
     Raises:
         ValueError: There are more than 26 options.
     """
-    if len(options) > 26:
+    if len(options) > len(ascii_uppercase):
         raise ValueError(f"{len(options)} options are more than there are letters")
-    return {chr(ord("A") + position): option for position, option in enumerate(options)}
+    return dict(zip(ascii_uppercase, options, strict=False))
 
 
 def judge(

@@ -22,7 +22,7 @@ from video_reasoning.metrics.shortcuts import (
     shortcut_ratio,
     visual_gain,
 )
-from video_reasoning.tasks.audit.result import AuditedQuestion, LetterUse
+from video_reasoning.tasks.audit.result import AuditedQuestion, LetterUse, Measure
 from video_reasoning.tasks.audit.variants import Variant, reference_of
 
 __all__ = ["RIGHT", "Measures", "classes_by_luck", "classes_of", "draws_right"]
@@ -49,33 +49,36 @@ class Measures:
     chance: float
     level: float
 
-    def all(self) -> dict[str, Estimate]:
-        """Name -> the measures whose conditions were asked."""
-        found: dict[str, Estimate] = {}
+    def all(self) -> dict[Measure, dict[str, Estimate]]:
+        """Measure -> condition -> its number, for the conditions that were asked."""
+        found: dict[Measure, dict[str, Estimate]] = {}
         reference = reference_of(self.variants)
         if reference is None:
             return found
         compared = [each for each in self.variants if each.role in _COMPARED]
         if blind := next((each for each in compared if each.kind == "blind"), None):
             scores = self._scores(blind)
-            found["visual gain"] = visual_gain(self._scores(reference), scores, *self._over)
-            found["blind gap"] = blind_gap(scores, self.chance, *self._over)
-        for variant in compared:
-            if not variant.partial and variant.role != "control":
-                found[f"shortcut {variant.name}"] = shortcut_ratio(
-                    self._scores(variant), self.chance, *self._over
-                )
-        for variant in compared:
-            found[f"flips {variant.name}"] = flips(
-                self._right(reference), self._right(variant), *self._over
-            )
-        found.update(self._draws())
+            gain = visual_gain(self._scores(reference), scores, *self._over)
+            found["visual gain"] = {"": gain}
+            found["blind gap"] = {"": blind_gap(scores, self.chance, *self._over)}
+        found["shortcut"] = {
+            each.name: shortcut_ratio(self._scores(each), self.chance, *self._over)
+            for each in compared
+            if not each.partial and each.role != "control"
+        }
+        found["flips"] = {
+            each.name: flips(self._right(reference), self._right(each), *self._over)
+            for each in compared
+        }
+        found["draws differ"] = self._draws()
         if rotated := self._rotated:
-            found["all rotations"] = circular_accuracy(
-                [[q.scores.get(reference.name), *_asked(q, rotated)] for q in self.questions],
-                *self._over,
-            )
-        return {name: each for name, each in found.items() if each.n}
+            turns = [[q.scores.get(reference.name), *_asked(q, rotated)] for q in self.questions]
+            found["all rotations"] = {"": circular_accuracy(turns, *self._over)}
+        known = {
+            measure: {name: each for name, each in by_condition.items() if each.n}
+            for measure, by_condition in found.items()
+        }
+        return {measure: by_condition for measure, by_condition in known.items() if by_condition}
 
     def letters(self) -> dict[str, LetterUse]:
         """Letter -> how often it is chosen with the frames in order, and how often it is right."""
@@ -134,7 +137,7 @@ class Measures:
         for first in self.variants:
             if again := [each for each in self.variants if each.draw_of == first.name]:
                 draws = [self._right(each) for each in (first, *again)]
-                found[f"draws differ {first.name}"] = draws_differ(draws, *self._over)
+                found[first.name] = draws_differ(draws, *self._over)
         return found
 
     @property

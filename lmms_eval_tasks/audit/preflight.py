@@ -24,7 +24,7 @@ from video_reasoning.tasks.audit.network import (
     writes_submission,
 )
 from video_reasoning.tasks.audit.plan import AuditedTask, Plan
-from video_reasoning.tasks.audit.schemas import OptionShape, find_shape, names_time
+from video_reasoning.tasks.audit.schemas import OptionShape, find_shape, letter, names_time
 from video_reasoning.tasks.audit.scores import TOPS, Metric, metrics_of, read_scores
 
 __all__ = ["UNKNOWN_RANGE", "Check", "check_documents", "preflight", "table"]
@@ -272,7 +272,7 @@ def _answers(
         pass
     if options := shape.read(document) if shape else None:
         places = (options.right, (options.right + 1) % len(options.texts))
-        letters = [chr(ord("A") + place) for place in places]
+        letters = [letter(place) for place in places]
         answers += [*letters, f"({letters[0]})", *(options.texts[place] for place in places)]
     return list(dict.fromkeys([*answers, *_WRONG]))
 

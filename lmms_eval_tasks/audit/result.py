@@ -9,7 +9,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 from pydantic import (
     BeforeValidator,
@@ -34,6 +34,7 @@ __all__ = [
     "AuditedQuestion",
     "Finding",
     "LetterUse",
+    "Measure",
     "read_audit",
     "read_findings",
     "write_audit",
@@ -82,6 +83,9 @@ _Optional = Annotated[
     str, BeforeValidator(lambda text: text or ""), PlainSerializer(lambda text: text or None)
 ]
 _Counts = Mapping[str, NonNegativeInt]
+
+Measure = Literal["visual gain", "blind gap", "shortcut", "flips", "draws differ", "all rotations"]
+"""What an audit measures besides accuracies and ratios (`metrics.shortcuts`)."""
 
 
 @dataclass(frozen=True)
@@ -180,8 +184,8 @@ class AuditResult:
         kept: Condition -> share of what is above guessing that it leaves.
         needed: Condition -> questions that would settle whether its loss matters.
         paired: For each other order of options, the share of questions right in both orders.
-        measures: Visual gain, blind gap, shortcut ratios, flips, draws that differ and accuracy in
-            all rotations, as shares; those that can be computed.
+        measures: Measure -> condition -> a share; those that can be computed. The condition is ""
+            for a measure over several.
         letters: Letter -> how often it is chosen.
         classes: What questions need -> how many; without those of which that is not known.
         guessed_classes: What questions need -> how many it would be if every answer was a guess.
@@ -218,7 +222,7 @@ class AuditResult:
     kept: Mapping[str, _Estimate] = field(default_factory=dict)
     needed: Mapping[str, _Number] = field(default_factory=dict)
     paired: Mapping[str, _Estimate] = field(default_factory=dict)
-    measures: Mapping[str, _Estimate] = field(default_factory=dict)
+    measures: Mapping[Measure, Mapping[str, _Estimate]] = field(default_factory=dict)
     letters: Mapping[str, LetterUse] = field(default_factory=dict)
     classes: _Counts = field(default_factory=dict)
     guessed_classes: Mapping[str, _Number] = field(default_factory=dict)
@@ -240,7 +244,11 @@ class AuditResult:
         excess = {f"letter {name} excess": used.excess for name, used in self.letters.items()}
         biased = any(each.low > 0 or each.high < 0 for each in excess.values())
         return {
-            **self.measures,
+            **{
+                f"{measure} {name}".strip(): found
+                for measure, by_condition in self.measures.items()
+                for name, found in by_condition.items()
+            },
             **{f"groups {name}": found for name, found in self.groups.items()},
             **(excess if biased or "all rotations" in self.measures else {}),
         }

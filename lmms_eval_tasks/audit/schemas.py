@@ -12,6 +12,7 @@ import math
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from string import ascii_uppercase
 from typing import Any
 
 from video_reasoning.preprocessing.sampling import shuffled
@@ -187,7 +188,7 @@ def drawn_rows(documents: Sequence[Document], size: int, seed: int, rule: str = 
 
 def letter(place: int) -> str:
     """Return the letter of an option by its place from 0; "" if it has none."""
-    return chr(ord("A") + place) if 0 <= place < 26 else ""
+    return ascii_uppercase[place : place + 1] if place >= 0 else ""
 
 
 def names_time(text: str) -> bool:
@@ -445,8 +446,9 @@ class OptionShape:
             return printed
         if how == "letter":
             match = _LETTER.fullmatch(str(value).strip())
-            letter = match[1] if match else ""
-            return str(value).replace(letter, chr(ord("A" if letter.isupper() else "a") + right), 1)
+            old = match[1] if match else ""
+            new = letter(right) if old.isupper() else letter(right).lower()
+            return str(value).replace(old, new, 1)
         number = right + self.first
         return str(number) if isinstance(value, str) else type(value)(number)
 
@@ -535,7 +537,7 @@ def _split_labels(options: Sequence[str]) -> tuple[tuple[str, ...], tuple[str, .
     labels, texts = zip(*(_split_label(option) for option in options), strict=True)
     for place, label in enumerate(labels):
         name = "".join(filter(str.isalnum, label)).upper()
-        if not name or name not in (chr(ord("A") + place), str(place + 1)):
+        if not name or name not in (letter(place), str(place + 1)):
             return ("",) * len(options), tuple(options)
     return labels, texts
 
@@ -551,7 +553,7 @@ def _option_lines(text: str) -> list[int]:
     found: list[int] = []
     for number, line in enumerate(text.split("\n")):
         label = "".join(filter(str.isalnum, _split_label(line)[0])).upper()
-        if label and label in (chr(ord("A") + len(found)), str(len(found) + 1)):
+        if label and label in (letter(len(found)), str(len(found) + 1)):
             found.append(number)
     return found if len(found) > 1 else []
 

@@ -239,7 +239,7 @@ def _control(numbers: AuditResult, variant: Variant, lost: Estimate, sizes: Marg
 
 def _flips(numbers: AuditResult, variant: Variant, lost: Estimate) -> str:
     """Say how many answers change, if the accuracy does not show it."""
-    found = numbers.measures.get(f"flips {variant.name}")
+    found = numbers.measures.get("flips", {}).get(variant.name)
     if found is None or lost.low > 0 or lost.high < 0 or not found.value > abs(lost.value):
         return ""
     return f"; {_percent(found.value)} of the questions change between right and wrong"
@@ -258,12 +258,10 @@ def _timed(numbers: AuditResult) -> str:
 
 
 def _all_rotations(numbers: AuditResult) -> list[str]:
-    found = numbers.measures.get("all rotations")
-    if found is None:
-        return []
     return [
         f"{_percent(found.value)} of {found.n:,} questions are right in every rotation of their "
         f"options, {_interval(found)}."
+        for found in numbers.measures.get("all rotations", {}).values()
     ]
 
 
@@ -279,10 +277,9 @@ def _letters(numbers: AuditResult) -> list[str]:
 
 def _draws(numbers: AuditResult) -> list[str]:
     return [
-        f"{_percent(found.value)} of the questions are right in some draws of "
-        f"{name.removeprefix('draws differ ')} and wrong in others, {_interval(found)}."
-        for name, found in numbers.measures.items()
-        if name.startswith("draws differ ")
+        f"{_percent(found.value)} of the questions are right in some draws of {name} and wrong in "
+        f"others, {_interval(found)}."
+        for name, found in numbers.measures.get("draws differ", {}).items()
     ]
 
 

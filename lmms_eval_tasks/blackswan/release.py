@@ -13,6 +13,7 @@ import contextlib
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path, PurePosixPath
+from string import ascii_uppercase
 from typing import Any
 
 import pyarrow as pa
@@ -21,6 +22,7 @@ from video_reasoning.preprocessing.files import content_id
 from video_reasoning.tasks.blackswan.captions import COLUMNS as CAPTION_COLUMNS
 from video_reasoning.tasks.errors import ReleaseError
 from video_reasoning.tasks.release.records import (
+    MOST_OPTIONS,
     Footage,
     Item,
     Joined,
@@ -264,7 +266,7 @@ def _named(row: Mapping[str, Any], kind: str) -> dict[str, Any]:
         named["id"] = "_".join([*filter(None, video), *numbers])
     answer = ANSWERS[kind]
     if kind == "mcq":
-        named["options"] = texts(listed(named["options"], "options"), "options", least=2)
+        named["options"] = texts(listed(named["options"], "options"), "options", 2, MOST_OPTIONS)
     given = {name: row[name] for name in NAMES[answer] if name in row and _given(row[name])}
     readings = {name: _answer(name, value, kind, named) for name, value in given.items()}
     if len({repr(reading) for reading in readings.values()}) > 1:
@@ -293,7 +295,7 @@ def _letter(name: str, value: object, options: Sequence[str]) -> str:
     """Return the letter of the right option, which a row has as index, letter or text."""
     written = str(value).strip()
     if _is_number(value) and name in COUNTED_FROM_0 and written not in options:
-        return chr(ord("A") + index(value, len(options), "the right option"))
+        return ascii_uppercase[index(value, len(options), "the right option")]
     places = {place for place, option in enumerate(options) if option == written}
     if _is_number(value) and not places:
         raise OddRow(
@@ -307,7 +309,7 @@ def _letter(name: str, value: object, options: Sequence[str]) -> str:
     if len(places) != 1:
         several = "several of" if places else "none of"
         raise OddRow(f"{name} is {shortened(repr(value))}, which names {several} the options")
-    return chr(ord("A") + places.pop())
+    return ascii_uppercase[places.pop()]
 
 
 def _first(row: Mapping[str, Any], names: Iterable[str]) -> Any:

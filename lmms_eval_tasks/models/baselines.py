@@ -7,9 +7,9 @@ from __future__ import annotations
 
 import random
 import re
-import string
 from collections import Counter
 from collections.abc import Mapping
+from string import ascii_uppercase
 from typing import Any
 
 from loguru import logger
@@ -44,7 +44,7 @@ def option_letters(prompt: str) -> list[str]:
     found: list[str] = []
     for match in _OPTION.finditer(prompt):
         letter = next(group for group in match.groups() if group)
-        if letter == chr(ord("A") + len(found)):
+        if ascii_uppercase.find(letter) == len(found):
             found.append(letter)
     return found if len(found) > 1 else []
 
@@ -64,7 +64,7 @@ def document_choices(document: Mapping[str, Any], prompt: str) -> list[str]:
         texts = [str(option).strip().lower() for option in options]
         if sorted(texts) == ["no", "yes"]:
             return texts
-        return [chr(ord("A") + index) for index in range(len(texts))]
+        return [*ascii_uppercase[: len(texts)]]
     if _YES_NO.search(prompt):
         return ["yes", "no"]
     return option_letters(prompt)
@@ -89,7 +89,7 @@ def tvbench_letters(seed: int) -> dict[str, str]:
     generator = random.Random(seed)
     letters = {}
     for row in rows.to_pylist():
-        letters[row["id"]] = generator.choice(string.ascii_uppercase[: len(row["options"])])
+        letters[row["id"]] = generator.choice(ascii_uppercase[: len(row["options"])])
     return letters
 
 

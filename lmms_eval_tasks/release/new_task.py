@@ -8,7 +8,7 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from string import Template
+from string import Template, ascii_uppercase
 from typing import Any
 
 from video_reasoning.preprocessing.video import check
@@ -240,7 +240,7 @@ def _row(question: Question, video: str) -> dict[str, Any]:
         "video": video,
         "question": question.question,
         "options": list(question.options),
-        "answer": chr(ord("A") + question.answer),
+        "answer": ascii_uppercase[question.answer],
         **kind,
     }
 

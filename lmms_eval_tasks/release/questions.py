@@ -6,17 +6,19 @@ import re
 from collections.abc import Container, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from string import ascii_uppercase
 from typing import Any
 
-from video_reasoning.tasks.causalvqa.release import parse_options
 from video_reasoning.tasks.errors import UserError
 from video_reasoning.tasks.release.records import (
+    MOST_OPTIONS,
     OddRow,
     annotation_text,
     json_lines,
     listed,
     name_of,
     parquet_rows,
+    parse_options,
     text,
     texts,
 )
@@ -281,11 +283,11 @@ def _options(row: Mapping[str, Any], name: str) -> tuple[str, ...]:
         found = _object(found)
     if isinstance(found, Mapping):  # A, B, C, ... -> the option
         found = [found[key] for key in sorted(found) if found[key] is not None]
-    options = parse_options(found) if isinstance(found, str) else texts(found, "options", 2)
+    options = (
+        parse_options(found) if isinstance(found, str) else texts(found, "options", 2, MOST_OPTIONS)
+    )
     if len(set(options)) < len(options):
         raise OddRow("two of its options are the same")
-    if len(options) > 26:
-        raise OddRow(f"it has {len(options)} options, more than there are letters")
     return tuple(options)
 
 
@@ -301,7 +303,7 @@ def _without_labels(options: tuple[str, ...]) -> tuple[str, ...]:
     labels = [_LABEL.match(option) for option in options]
     names = [match[1].upper() if match else "" for match in labels]
     places = range(len(options))
-    if names not in ([chr(ord("A") + n) for n in places], [str(n + 1) for n in places]):
+    if names not in ([*ascii_uppercase[: len(names)]], [str(n + 1) for n in places]):
         return options
     bare = tuple(
         option[match.end() :] for option, match in zip(options, labels, strict=True) if match

@@ -5,10 +5,12 @@ from __future__ import annotations
 import ast
 import io
 import math
+import re
 import tokenize
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
+from string import ascii_uppercase
 from typing import Any
 
 from video_reasoning.tasks.errors import ReleaseError, cause
@@ -19,6 +21,11 @@ from video_reasoning.tasks.store.text_files import (
     read_text,
     shortened,
 )
+
+MOST_OPTIONS = len(ascii_uppercase)
+"""An option needs a letter."""
+
+_LABEL = re.compile(r"\s*[(\[]?(\d{1,2}|[A-Za-z])[)\].:](?!\d)[^\S\n]*")
 
 
 @dataclass(frozen=True)
@@ -255,11 +262,11 @@ def parquet_rows(path: Path) -> list[dict[str, Any]]:
     return rows
 
 
-def texts(value: object, what: str, least: int) -> list[str]:
+def texts(value: object, what: str, least: int, most: int | None = None) -> list[str]:
     """Return a list of non-empty texts; numbers count as text.
 
     Raises:
-        OddRow: If it is not a list, has too few entries, or an empty one.
+        OddRow: If it is not a list, has too few or too many entries, or an empty one.
     """
     if not isinstance(value, (list, tuple)):
         raise OddRow(f"{what} is not a list")
@@ -272,4 +279,80 @@ def texts(value: object, what: str, least: int) -> list[str]:
         entries.append(str(entry).strip())
     if len(entries) < least:
         raise OddRow(f"{what} has {len(entries)} entries, fewer than {least}")
+    if most is not None and len(entries) > most:
+        raise OddRow(f"{what} has {len(entries)} entries, more than {most}")
     return entries
+
+
+def parse_options(written: str) -> list[str]:
+    """Read options written as one text: ``1. first|2. second|...``.
+
+    Numbers or letters, followed by a full stop, colon or closing bracket, with or without a
+    space; any number of options. Options are separated by ``|``; if one is missing, by a line that
+    begins with the label that is due. A text without any labels is split at ``|`` alone.
+
+    Args:
+        written: The cell's text.
+
+    Returns:
+        The options' texts, in order, at least two.
+
+    Raises:
+        OddRow: If the labels are out of sequence, a line could be an option or part of one, an
+            option is empty or a duplicate, or there are more than letters.
+    """
+    pieces = written.split("|")
+    if len(pieces) > 1 and not any(_LABEL.match(piece) for piece in pieces):
+        options = [piece.strip() for piece in pieces]
+    else:
+        options = _labelled(pieces, written)
+    if len(options) < 2:
+        raise OddRow(f"fewer than two options in {written[:60]!r}")
+    if not all(options):
+        raise OddRow(f"an empty option in {written[:60]!r}")
+    if len(options) > MOST_OPTIONS:
+        raise OddRow(f"{len(options)} options, more than there are letters, in {written[:60]!r}")
+    if len(set(options)) < len(options):
+        raise OddRow(f"a duplicate option in {written[:60]!r}")
+    return options
+
+
+def _labelled(pieces: list[str], written: str) -> list[str]:
+    """Options behind labels that count up from 1 or from A, one or more to a piece."""
+    first = _LABEL.match(pieces[0])
+    if first is None or first.group(1).upper() not in ("1", "A"):
+        raise OddRow(f"no label 1 or A before the first option in {written[:60]!r}")
+    start = first.group(1)
+
+    def label(position: int) -> str:
+        return str(position + 1) if start == "1" else chr(ord(start) + position)
+
+    options: list[str] = []
+    for piece in pieces:
+        match = _LABEL.match(piece)
+        if match is None:
+            raise OddRow(f"no label behind a bar: {piece.strip()[:40]!r}")
+        # Labels skipped over belong to options whose bar is missing: they begin a line of the
+        # text so far. Within a line "2." may well be words.
+        while options and match.group(1) != label(len(options)):
+            if not _split_last(options, label(len(options))):
+                raise OddRow(f"label {match.group(1)} where {label(len(options))} was due")
+        options.append(piece[match.end() :].strip())
+    last = options[-1]
+    while _split_last(options, label(len(options))):
+        if len(pieces) > 1:
+            raise OddRow(
+                f"{last[:60]!r} could be one option, since bars separate the others, or several, "
+                "since a line in it begins with the next label"
+            )
+    return options
+
+
+def _split_last(options: list[str], label: str) -> bool:
+    """Split the last option before a line with a label, and tell whether there was one."""
+    marker = re.search(rf"^[^\S\n]*[(\[]?{re.escape(label)}[)\].:](?!\d)", options[-1], re.M)
+    if marker is None:
+        return False
+    last = options.pop()
+    options += [last[: marker.start()].strip(), last[marker.end() :].strip()]
+    return True

@@ -17,6 +17,7 @@ from __future__ import annotations
 from collections.abc import Hashable, Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path, PurePosixPath
+from string import ascii_uppercase
 from typing import Any
 
 import pyarrow as pa
@@ -24,6 +25,7 @@ import pyarrow.parquet as pq
 
 from video_reasoning.tasks.errors import ReleaseError
 from video_reasoning.tasks.release.records import (
+    MOST_OPTIONS,
     Footage,
     Item,
     OddRow,
@@ -221,8 +223,8 @@ def _read_task(task: str, path: Path, release: Release, parsed: Parsed) -> None:
 
 
 def _item(task: str, number: str, row: Mapping[str, Any], release: Release) -> Item:
-    options = texts(listed(row.get("options"), "options"), "options", least=2)
-    answer = chr(ord("A") + index(row.get("answer"), len(options), "answer"))
+    options = texts(listed(row.get("options"), "options"), "options", 2, MOST_OPTIONS)
+    answer = ascii_uppercase[index(row.get("answer"), len(options), "answer")]
     video_path = posix(text(row, "video_path", default=""))
     key = text(row, "key", default=video_path.stem or None)
     demonstration_type = text(row, "demonstration_type")

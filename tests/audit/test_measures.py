@@ -54,8 +54,8 @@ def judged(
     write_audit(folder / "audit.json", Audit("m", made.conditions, audit.results))
     (again,) = read_audit(folder / "audit.json").results  # what is written is read back
     (found,) = audit.results
-    assert {name: each.value for name, each in again.measures.items()} == {
-        name: each.value for name, each in found.measures.items()
+    assert {name: each.value for name, each in again.further.items()} == {
+        name: each.value for name, each in found.further.items()
     }
     assert again.letters.keys() == found.letters.keys()
     return made, found
@@ -69,13 +69,13 @@ def test_gains_gaps_shortcuts_and_flips(tmp_path: Path) -> None:
         "blind": [1.0] * 30 + [0.0] * 70,
     }
     _, result = judged(tmp_path, right)
-    found = {name: each.value for name, each in result.measures.items()}
+    found = {name: each.value for name, each in result.further.items()}
     assert found["visual gain"] == pytest.approx(0.30)
     assert found["blind gap"] == pytest.approx(0.05)  # four options
     assert found["shortcut blind"] == pytest.approx(0.05 / 0.75)
     assert found["shortcut random1"] == pytest.approx(0.15 / 0.75)
     assert found["flips shuffled16"] == pytest.approx(0.40) and found["flips blind"] == 0.30
-    for each in result.measures.values():
+    for each in result.further.values():
         assert each.low <= each.value <= each.high and each.n == 100
     assert any("40% of the questions change between right" in text for text in result.verdict)
     assert not any("change between" in text for text in result.verdict if "random frame" in text)
@@ -112,7 +112,7 @@ def test_all_rotations_and_letters(tmp_path: Path) -> None:
         more[name] = [{"chosen": a, "right": b} for a, b in zip(chosen, right, strict=True)]
     scores["rotated3"][39] = None  # as one that has three options
     _, result = judged(tmp_path, scores, more)
-    assert result.measures["all rotations"].value == pytest.approx(0.25)
+    assert result.further["all rotations"].value == pytest.approx(0.25)
     assert result.letters["A"].chosen == pytest.approx(1.0 - 0.1875, abs=0.01)
     assert result.letters["A"].excess.low > 0.3 and result.letters["D"].excess.high < 0
     assert any(text.startswith("Letters: A is chosen 81%") for text in result.verdict)
@@ -126,7 +126,7 @@ def test_draws(tmp_path: Path) -> None:
         "random1d3": [1.0] * 10 + [1.0] + [0.0] * 9,
     }
     _, result = judged(tmp_path, scores)
-    assert result.measures["draws differ random1"].value == pytest.approx(0.3)
+    assert result.further["draws differ random1"].value == pytest.approx(0.3)
     assert any("in some draws of random1" in text for text in result.verdict)
     assert not any("asked up to" in each for each in result.luck)  # draws are not new orders
 

@@ -26,8 +26,7 @@ from tests.metrics.option_sets import OPTION_SETS
 from tests.reliability import random_input
 from tests.reliability.random_input import TOKENS, StoreFiles
 from video_reasoning.metrics.answers import parse_choice, parse_yes_no
-from video_reasoning.tasks.causalvqa import release as causalvqa_release
-from video_reasoning.tasks.release.records import OddRow
+from video_reasoning.tasks.release.records import OddRow, parse_options
 
 SHARES = {"choice": 0.74, "yes or no": 0.1, "cells": 0.1, "metrics": 0.03, "files": 0.03}
 """What part of the examples tries what."""
@@ -116,7 +115,7 @@ OPTIONS = {name: OPTION_SETS[name] for name in ("nested directions", "sentences"
 def _readers() -> tuple[tuple[str, Callable[[str], object]], ...]:
     def cell(text: str) -> object:
         try:
-            return causalvqa_release.parse_options(text)
+            return parse_options(text)
         except OddRow:
             return None
 

@@ -267,7 +267,7 @@ def check_cells(rng: random.Random) -> None:
     value = any_value(rng)
     written = _written_options(rng) if rng.random() < 0.7 else str(value)
     try:
-        options = causalvqa_release.parse_options(written)
+        options = records.parse_options(written)
         if len(options) < 2 or not all(options) or len(set(options)) < len(options):
             raise Broken(f"{written!r} gives {options!r}")
         letter = causalvqa_release.parse_answer(value, options)

@@ -86,7 +86,7 @@ def test_any_options_give_one_of_them_or_nothing(response: str, options: list[st
 def test_any_cell_of_options_is_read_or_odd(entries: list[str], bar: str, answer: Any) -> None:
     written = bar.join(f"{number}. {entry}" for number, entry in enumerate(entries, start=1))
     try:
-        options = causalvqa_release.parse_options(written)
+        options = records.parse_options(written)
         assert len(options) == len(set(options)) > 1
         letter = causalvqa_release.parse_answer(answer, options)
         assert letter == "" or ord(letter) - ord("A") in range(len(options))

@@ -24,11 +24,11 @@ from tests.tasks.releases import (
 from video_reasoning.preprocessing.video import verify
 from video_reasoning.tasks import store
 from video_reasoning.tasks.blackswan.release import hidden_frames
-from video_reasoning.tasks.causalvqa.release import parse_answer, parse_options
+from video_reasoning.tasks.causalvqa.release import parse_answer
 from video_reasoning.tasks.errors import ReleaseError
 from video_reasoning.tasks.prepare import build
 from video_reasoning.tasks.prepare.build import prepare
-from video_reasoning.tasks.release.records import OddRow
+from video_reasoning.tasks.release.records import OddRow, parse_options
 
 
 def questions(home: Path, benchmark: str, split: str) -> list[dict[str, Any]]:
@@ -411,6 +411,7 @@ def test_options_are_read(written: str, options: list[str]) -> None:
         "2. a|3. b",
         "1. a|2. a",
         "1. a|2. ",
+        "|".join(f"{place}. option {place}" for place in range(1, 28)),  # no letter for the last
     ],
 )
 def test_options_that_cannot_be_read_are_refused(written: str) -> None:

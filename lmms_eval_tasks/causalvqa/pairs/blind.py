@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
+from string import ascii_uppercase
 
 from video_reasoning.tasks.causalvqa.pairs.variants import Pair
 from video_reasoning.tasks.llm.chat import Model, Replies
@@ -115,7 +116,7 @@ def logged(paths: Iterable[Path], pairs: Sequence[Pair]) -> dict[str, Right]:
         for item in items:
             name, place = item.groups["qid"], int(item.groups["variant"]) - 1
             _, answer = known[name].variants()[place]
-            if item.target and item.target != chr(ord("A") + answer):
+            if item.target and item.target != ascii_uppercase[answer]:
                 raise QuestionsError(
                     f"{where} has another right answer to {item.id} than these pairs: it is of "
                     "other pairs, or of another seed."

@@ -10,16 +10,17 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
+from string import ascii_uppercase
 from typing import Any
 
 from video_reasoning.preprocessing.files import atomic_path
 from video_reasoning.tasks.causalvqa.pairs import blind
 from video_reasoning.tasks.causalvqa.pairs.people import SIGNIFICANT, rate, read_responses
 from video_reasoning.tasks.causalvqa.pairs.variants import Pair, paraphrased, reordered
-from video_reasoning.tasks.causalvqa.release import TYPES, parse_options
+from video_reasoning.tasks.causalvqa.release import TYPES
 from video_reasoning.tasks.llm import chat
 from video_reasoning.tasks.release.questions import Question, QuestionsError, read_questions
-from video_reasoning.tasks.release.records import OddRow
+from video_reasoning.tasks.release.records import OddRow, parse_options
 
 JOURNAL = "replies.jsonl"
 """Every prompt and reply."""
@@ -228,7 +229,7 @@ def _lines(made: Made) -> list[dict[str, Any]]:
             "variant": number,
             "question": pair.question.question,
             "options": list(options),
-            "answer": chr(ord("A") + answer),
+            "answer": ascii_uppercase[answer],
             "video": pair.question.video,
             "difficulty": made.difficulty.get(pair.question.id, ""),
             "out": made.out.get(pair.question.id, ""),

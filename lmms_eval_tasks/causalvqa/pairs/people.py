@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from string import ascii_uppercase
 
 from video_reasoning.metrics.difficulty import Agreement, agree, is_modal, variants_differ
 from video_reasoning.tasks.causalvqa.pairs.variants import Pair
@@ -62,7 +63,7 @@ def read_responses(path: Path, pairs: Sequence[Pair]) -> Responses:
             found.skipped.append((where, row))
             continue
         name, variant, choice = (str(row[column] or "").strip() for column in COLUMNS)
-        letters = [chr(ord("A") + place) for place in range(counts.get(name, 0))]
+        letters = [*ascii_uppercase[: counts.get(name, 0)]]
         if name not in counts:
             found.skipped.append((where, f"there is no question {shortened(name, 40)!r}"))
         elif variant not in ("1", "2") or choice.upper() not in letters:
@@ -85,7 +86,7 @@ def rate(pair: Pair, responses: Responses) -> Rated:
     """
     found: list[Agreement] = []
     for number, (_, place) in enumerate(pair.variants(), start=1):
-        answer = chr(ord("A") + place)
+        answer = ascii_uppercase[place]
         choices = responses.choices.get((pair.question.id, number), [])
         found.append(agree(choices, answer))
         if choices and not is_modal(choices, answer):

@@ -6,6 +6,7 @@ import hashlib
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from string import ascii_uppercase
 from typing import Any, Literal
 
 from video_reasoning.preprocessing.conditions import Condition, condition_indices
@@ -67,7 +68,7 @@ class Question:
         """What can be chosen: letters, or "yes" and "no"; nothing for free text."""
         if self.kind == "yes_no":
             return ("yes", "no")
-        return tuple(chr(ord("A") + place) for place in range(len(self.options)))
+        return tuple(ascii_uppercase[: len(self.options)])
 
 
 @dataclass(frozen=True)

@@ -10,6 +10,8 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Mapping
+from itertools import pairwise
+from string import ascii_uppercase
 
 from video_reasoning.tasks.models.base import Query, WeightlessModel, draw
 from video_reasoning.tasks.sample.observer.solvers import claim_holds, describe, solve
@@ -53,12 +55,11 @@ def options_in(prompt: str) -> dict[str, str]:
     options: dict[str, str] = {}
     rest = re.search(r"(?:^|[\s:])A\.\s+(.*)", prompt)
     text = rest.group(1) if rest else ""
-    letter = "A"
-    while text:
-        following = chr(ord(letter) + 1)
-        cut = re.search(rf"\s{following}\.\s+", text)
-        options[letter] = (text[: cut.start()] if cut else text).strip()
-        text, letter = (text[cut.end() :] if cut else ""), following
+    for letter, following in pairwise(ascii_uppercase):
+        if text:
+            option, *others = re.split(rf"\s{following}\.\s+", text, maxsplit=1)
+            options[letter] = option.strip()
+            text = others[0] if others else ""
     return options if len(options) > 1 else {}
 
 
