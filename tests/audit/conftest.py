@@ -21,6 +21,9 @@ CONDITIONS = "original,ordered,shuffled,random1,last1,handpicked1,blind,reordere
 FRAMES = 4
 PICK = 3
 
+CONTROLS = "original,ordered,random1,reversed,frozen,black,swapped,options"
+CONTROLS += ",rotated1,rotated2,rotated3"
+
 CHAT = ("probe_mvbench", "probe_egotempo", "probe_hd_epic", "probe_vsibench", "probe_osi")
 """Tasks that are asked as chats too: three write their own messages."""
 
@@ -98,7 +101,7 @@ def audited(shared_folder: Path) -> Audited:
 
 
 def _run(root: Path, standins: list[StandIn]) -> None:
-    names = [s.name for s in standins if not s.name.startswith("probe_tempcompass")]
+    names = [s.name for s in standins if not s.name.startswith(("probe_tempcompass", "control"))]
     own = [s.name for s in standins if s.runs]
     commands = []
     for model, end, audits, runs in (
@@ -112,6 +115,14 @@ def _run(root: Path, standins: list[StandIn]) -> None:
         commands.append(["audit", "--tasks", ",".join(audits), *common, *audit])
         out = ["--output_path", str(root / f"own{end}"), "--log_samples"]
         commands.append(["evaluate", "--tasks", ",".join(runs), *common, *out])
+    for model, end, audits in (
+        ("recorder", "", ["control_video", "control_frames"]),
+        ("recorder_chat", "_chat", ["control_chat"]),
+    ):
+        words = ["--model", model, "--include_path", str(root / "tasks"), "--no-report"]
+        words += ["--conditions", CONTROLS, "--frames", str(FRAMES)]
+        words += ["--out", str(root / f"audit_controls{end}")]
+        commands.append(["audit", "--tasks", ",".join(audits), *words])
     (root / "commands.json").write_text(json.dumps(commands))
     environment = {k: v for k, v in os.environ.items() if not k.startswith("PYTEST")}
     project = str(Path(__file__).parents[2])

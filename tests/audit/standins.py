@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +21,9 @@ RATE = 4
 """Frames a second: the videos last six seconds."""
 
 QUESTIONS = 4
+
+APART = 40
+"""How far apart the numbers of the frames of two videos are, in tasks that tell videos apart."""
 
 
 @dataclass(frozen=True)
@@ -53,9 +56,9 @@ def harness_tasks() -> Path:
     return Path(next(iter(lmms_eval.__path__))) / "tasks"
 
 
-def _video(path: Path) -> str:
+def _video(path: Path, first: int = 0) -> str:
     path.parent.mkdir(parents=True, exist_ok=True)
-    write_video(path, N_FRAMES, rate=RATE)
+    write_video(path, N_FRAMES, rate=RATE, first=first)
     # A box that players skip: no two of the files are the same, as clips are named by content.
     note = str(path).encode()
     with path.open("ab") as file:
@@ -63,17 +66,22 @@ def _video(path: Path) -> str:
     return path.stem
 
 
-def _videos(folder: Path, stem: str) -> list[str]:
-    """Names of a video a question: the last two questions are about one video."""
-    names = [_video(folder / f"{stem}{number}.mp4") for number in range(QUESTIONS - 1)]
+def _videos(folder: Path, stem: str, apart: int = 0) -> list[str]:
+    """Names of a video a question: the last two questions are about one video.
+
+    The frames of the next video show numbers that are higher by `apart`.
+    """
+    names = [
+        _video(folder / f"{stem}{number}.mp4", apart * number) for number in range(QUESTIONS - 1)
+    ]
     return [*names, names[-1]]
 
 
-_COLORS = ("red", "green", "blue", "white")
+COLORS = ("red", "green", "blue", "white")
 
 
 def _options(number: int) -> list[str]:
-    return [f"the {_COLORS[(number + place) % 4]} cube" for place in range(4)]
+    return [f"the {COLORS[(number + place) % 4]} cube" for place in range(4)]
 
 
 def build(home: Path) -> list[StandIn]:
@@ -164,53 +172,6 @@ def build(home: Path) -> list[StandIn]:
             for number, name in enumerate(names)
         ],
     )
-    folder = home / "hd_epic_videos"
-    names = _videos(folder / "P01", "P01-")
-    hd_epic = StandIn(
-        "probe_hd_epic",
-        "hd_epic/gaze/hd_epic_gaze_gaze_estimation.yaml",
-        [
-            {
-                "question_id": f"gaze_{number}" if known else f"other_{number}",
-                "task_type": "gaze_gaze_estimation" if known else "recipe_recipe_recognition",
-                "question": f"Where is the gaze in clip {number}?",
-                "choices": _options(number),
-                "correct_idx": number % 2,
-                "video_ids": [name, names[0]],
-                "input_labels": ["video 1", "video 2"],
-                "start_times": [-1.0, -1.0],
-                "end_times": [-1.0, -1.0],
-                "video_dir": str(folder),
-            }
-            for number, name in enumerate(names)
-            for known in (False, True)  # the task's process_docs keeps its own kind
-        ],
-        options=4,
-    )
-    names = [
-        name.removesuffix("_hololens")
-        for name in (_video(home / f"lemonade_data/lem{n}_hololens.mp4") for n in range(QUESTIONS))
-    ]
-    lemonade = StandIn(
-        "probe_lemonade",
-        "lemonade/lemonade.yaml",
-        [
-            {
-                "QID": "Q1",  # the kind of question, the same for all
-                "Clip": name,
-                "Start": 2,
-                "End": 21,
-                "Question": f"What does person {number} do?",
-                "Answers": str(_options(number)),
-                "Correct Answer": "ABCD"[number],
-                "Category": "action",
-                "Subcategory": "hand",
-                "Difficulty": "easy",
-            }
-            for number, name in enumerate(names)
-        ],
-        options=4,
-    )
     names = _videos(home / "egoschema/videos", "es")
     egoschema = StandIn(
         "probe_egoschema",
@@ -250,15 +211,99 @@ def build(home: Path) -> list[StandIn]:
         videomme,
         *tempcompass,
         egotempo,
-        hd_epic,
-        lemonade,
+        _hd_epic(home, "probe_hd_epic"),
+        _lemonade(home, "probe_lemonade"),
         egoschema,
         mvp,
         _vinoground(home),
         *_others(home),
         _broken(home),
         *_own(home),
+        *_controls(home),
     ]
+
+
+def _hd_epic(home: Path, name: str, apart: int = 0, shown: int = 2) -> StandIn:
+    folder = home / "hd_epic_videos"
+    names = _videos(folder / "P01", f"P01-{name}-", apart)
+    return StandIn(
+        name,
+        "hd_epic/gaze/hd_epic_gaze_gaze_estimation.yaml",
+        [
+            {
+                "question_id": f"gaze_{number}" if known else f"other_{number}",
+                "task_type": "gaze_gaze_estimation" if known else "recipe_recipe_recognition",
+                "question": f"Where is the gaze in clip {number}?",
+                "choices": _options(number),
+                "correct_idx": number % 2,
+                "video_ids": [video, names[0]][:shown],
+                "input_labels": ["video 1", "video 2"][:shown],
+                "start_times": [-1.0] * shown,
+                "end_times": [-1.0] * shown,
+                "video_dir": str(folder),
+            }
+            for number, video in enumerate(names)
+            for known in (False, True)  # the task's process_docs keeps its own kind
+        ],
+        options=4,
+    )
+
+
+def _lemonade(home: Path, name: str, apart: int = 0) -> StandIn:
+    folder = home / "lemonade_data"
+    paths = [folder / f"{name}{number}_hololens.mp4" for number in range(QUESTIONS)]
+    names = [
+        _video(path, apart * number).removesuffix("_hololens") for number, path in enumerate(paths)
+    ]
+    return StandIn(
+        name,
+        "lemonade/lemonade.yaml",
+        [
+            {
+                "QID": "Q1",  # the kind of question, the same for all
+                "Clip": video,
+                "Start": 2,
+                "End": 21,
+                "Question": f"What does person {number} do?",
+                "Answers": str(_options(number)),
+                "Correct Answer": "ABCD"[number],
+                "Category": "action",
+                "Subcategory": "hand",
+                "Difficulty": "easy",
+            }
+            for number, video in enumerate(names)
+        ],
+        options=4,
+    )
+
+
+def _tvbench(home: Path, name: str, apart: int = 0) -> StandIn:
+    names = _videos(home / "tvbench", name, apart)
+    return StandIn(
+        name,
+        "tvbench/tvbench_moving_direction.yaml",
+        [
+            {
+                "video": f"{video}.mp4",
+                "question": f"Where does the sphere of {number} move?",
+                "candidates": ["Down.", "Up.", "Left.", "Right."],
+                "answer": ("Down.", "Up.", "Left.")[number % 3],
+            }
+            for number, video in enumerate(names)
+        ],
+        split="train",
+        options=4,
+    )
+
+
+def _controls(home: Path) -> list[StandIn]:
+    """Tasks whose frames name their video too: a video, frames, and messages of its own."""
+    made = (
+        _tvbench(home, "control_video", apart=APART),
+        _lemonade(home, "control_frames", apart=APART),
+        _hd_epic(home, "control_chat", apart=APART, shown=1),
+    )
+    return [replace(each, runs=False) for each in made]
 
 
 def _vinoground(home: Path) -> StandIn:
@@ -394,22 +439,6 @@ def _others(home: Path) -> list[StandIn]:
         ],
         options=4,
     )
-    names = _videos(home / "tvbench", "tvb")
-    tvbench = StandIn(
-        "probe_tvbench",
-        "tvbench/tvbench_moving_direction.yaml",
-        [
-            {
-                "video": f"{name}.mp4",
-                "question": f"Where does the sphere of {number} move?",
-                "candidates": ["Down.", "Up.", "Left.", "Right."],
-                "answer": ("Down.", "Up.", "Left.")[number % 3],
-            }
-            for number, name in enumerate(names)
-        ],
-        split="train",
-        options=4,
-    )
     names = _videos(home / "TOMATO/videos", "tom")
     tomato = StandIn(
         "probe_tomato",
@@ -443,7 +472,15 @@ def _others(home: Path) -> list[StandIn]:
             for number, name in enumerate(names)
         ],
     )
-    return [perception, long_video, vsibench, osi_bench, tvbench, tomato, vitatecs]
+    return [
+        perception,
+        long_video,
+        vsibench,
+        osi_bench,
+        _tvbench(home, "probe_tvbench"),
+        tomato,
+        vitatecs,
+    ]
 
 
 def _broken(home: Path) -> StandIn:

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from tests.audit.conftest import CHAT, FRAMES, PICK, Audited
-from tests.audit.standins import N_FRAMES, QUESTIONS
+from tests.audit.standins import APART, COLORS, N_FRAMES, QUESTIONS
 from video_reasoning.preprocessing.sampling import uniform_indices
 from video_reasoning.tasks.audit.plan import AuditedTask, read_plan
 from video_reasoning.tasks.audit.variants import parse
@@ -40,6 +40,8 @@ EVERY = (*VIDEOS, *IMAGES, "probe_egotempo", "probe_hd_epic")
 
 RUNS = [(False, name) for name in EVERY] + [(True, name) for name in CHAT]
 
+CONTROLS = [(False, "control_video"), (False, "control_frames"), (True, "control_chat")]
+
 
 def variant_name(task: str, condition: str) -> str:
     named = parse(condition, FRAMES)
@@ -65,7 +67,7 @@ def rows_of(audited: Audited, chat: bool, task: str, condition: str) -> list[int
 
 
 def test_all_commands_end_well(audited: Audited) -> None:
-    assert audited.codes == [0, 0, 0, 0], audited.output[-4000:]
+    assert audited.codes == [0] * 6, audited.output[-4000:]
 
 
 @pytest.mark.parametrize(("chat", "task"), RUNS)
@@ -191,6 +193,54 @@ def test_the_model_is_asked_no_more_than_it_must(audited: Audited, chat: bool, t
         asked = len(audited.asked[chat, variant_name(task, condition)])
         # The harness fails on a task without documents: one is asked, and not judged.
         assert asked == max(1, len(rows_of(audited, chat, task, condition)))
+
+
+@pytest.mark.parametrize(("chat", "task"), CONTROLS)
+def test_controls_reach_the_model(audited: Audited, chat: bool, task: str) -> None:
+    """Frames show numbers that name their video too; a black one shows 0."""
+
+    def frames(condition: str) -> dict[int, list[list[int]]]:
+        """Document -> frames of each video; of pictures, one after another."""
+        each = shown(audited, chat, task, condition)
+        if task != "control_frames":
+            return each
+        return {row: [[frame for (frame,) in given]] for row, given in each.items()}
+
+    ordered = frames("ordered")
+    single = {row: [clip[0] for clip in each] for row, each in frames("random1").items()}
+    assert len(ordered) == QUESTIONS and all(
+        len(set(clip[0])) == FRAMES for clip in ordered.values()
+    )
+    assert frames("reversed") == {
+        row: [clip[::-1] for clip in each] for row, each in ordered.items()
+    }
+    assert frames("frozen") == {
+        row: [[frame] * FRAMES for frame in each] for row, each in single.items()
+    }
+    assert frames("black") == {row: [[0] * FRAMES] * len(each) for row, each in ordered.items()}
+    videos = {row: each[0][0] // APART for row, each in ordered.items()}
+    assert len(set(videos.values())) > 2
+    for row, other in frames("swapped").items():
+        assert other in ordered.values() and other[0][0] // APART != videos[row]
+    assert frames("rotated1") == ordered
+
+
+@pytest.mark.parametrize(("chat", "task"), CONTROLS)
+def test_options_reach_the_model_alone_and_rotated(audited: Audited, chat: bool, task: str) -> None:
+    ordered, alone = (prompts(audited, chat, task, name) for name in ("ordered", "options"))
+    assert all(not each for each in shown(audited, chat, task, "options").values())
+    column = "Question" if task == "control_frames" else "question"
+    asked = {str(row[column]) for row in audited.standins[task].rows}
+    for row, prompt in alone.items():
+        (question,) = [each for each in asked if each in ordered[row]]
+        assert prompt == ordered[row].replace(question, "").lstrip()
+    turns = [prompts(audited, chat, task, f"rotated{turn}") for turn in (1, 2, 3)]
+    for row, prompt in ordered.items():
+        texts = ("Down", "Up", "Left", "Right") if task == "control_video" else COLORS
+        options = sorted(texts, key=prompt.index)
+        for turn, turned in enumerate(turns, start=1):
+            found = sorted(options, key=turned[row].index)
+            assert found == options[turn:] + options[:turn]
 
 
 def test_all_conditions_of_a_question_come_from_one_decode(audited: Audited) -> None:
