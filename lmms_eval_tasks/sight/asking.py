@@ -135,10 +135,7 @@ class _Run:
         """Return what was caught of a question since this was called for it before."""
         key = watch.key_of(probe.benchmark, document)
         found = [
-            span
-            for span in LEDGER.spans(key)
-            for question in span.questions
-            if question.key == key and (probe.condition or len(question.paths) == probe.clips)
+            span for span in LEDGER.spans(key) for question in span.questions if question.key == key
         ]
         new = [span for span in found if span not in self.earlier]
         self.earlier.update(found)
