@@ -187,14 +187,14 @@ class OddLines:
 
 
 def condition_of(config: Mapping[str, Any]) -> str:
-    """Return the frames that a task shows of every video; empty if it shows the video itself.
+    """Return the frames that a task shows of every video; empty if it shows videos as they are.
 
     In the recorded configuration, `lmms_eval_specific_kwargs` wins over `dataset_name`.
     """
     settings = _mapping(config.get("lmms_eval_specific_kwargs"))
     default = _mapping(settings.get("default"))
     name = settings.get("condition") or default.get("condition") or config.get("dataset_name")
-    return "" if name in (None, "video") else str(name)
+    return "" if name in (None, "video", "clips") else str(name)
 
 
 def find_runs(paths: Iterable[Path], *, every: bool = False) -> list[Run]:

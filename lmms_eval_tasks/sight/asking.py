@@ -69,6 +69,7 @@ class Asked:
         known: Whether what was caught are whole pictures of this question.
         caught: What was caught.
         failure: Why there is no answer; empty if there is one.
+        counted: What ``frames_seen`` of a run says.
     """
 
     probe: Probe
@@ -78,6 +79,7 @@ class Asked:
     known: bool = False
     caught: Catch = field(default_factory=Catch)
     failure: str = ""
+    counted: int | None = None
 
 
 @dataclass
@@ -116,6 +118,7 @@ class _Run:
             except Exception:
                 answers = [None] * len(requests)
             spans = [self._span(*_document(model, each)) for each in requests]
+            counted = [_counted(*_document(model, each)) for each in requests]
             for place, request in enumerate(requests):
                 failure, span = "", spans[place]
                 if answers[place] is None or span is None or not span.told:
@@ -125,7 +128,8 @@ class _Run:
                     except Exception as error:
                         failure = f"{type(error).__name__}: {error}"
                     span = self._span(*_document(model, request)) or span
-                self._note(*_document(model, request), span, answers[place], failure)
+                probe, document = _document(model, request)
+                self._note(probe, document, span, answers[place], failure, counted[place])
             given = {id(each): answer for each, answer in zip(requests, answers, strict=True)}
             return [given.get(id(each)) or "" for each in everything]
 
@@ -135,10 +139,7 @@ class _Run:
         """Return what was caught of a question since this was called for it before."""
         key = watch.key_of(probe.benchmark, document)
         found = [
-            span
-            for span in LEDGER.spans(key)
-            for question in span.questions
-            if question.key == key and (probe.condition or len(question.paths) == probe.clips)
+            span for span in LEDGER.spans(key) for question in span.questions if question.key == key
         ]
         new = [span for span in found if span not in self.earlier]
         self.earlier.update(found)
@@ -151,6 +152,7 @@ class _Run:
         span: Span | None,
         answer: Any,
         failure: str,
+        counted: int | None,
     ) -> None:
         self.found.append(
             Asked(
@@ -161,8 +163,14 @@ class _Run:
                 known=bool(span and span.told),
                 caught=self.catches.get(span, Catch()) if span else Catch(),
                 failure=failure or states.failure([answer]),
+                counted=counted,
             )
         )
+
+
+def _counted(probe: Probe, document: Mapping[str, Any]) -> int | None:
+    """Return ``frames_seen`` of a document, as a run would log it."""
+    return watch.sight_of(probe.benchmark, document).seen
 
 
 def _document(model: Any, request: Any) -> tuple[Probe, Mapping[str, Any]]:

@@ -34,6 +34,7 @@ class Row:
         probes: Questions that were asked.
         shown: What is shown.
         seen: Different frames that arrived in each question; None if that cannot be told.
+        frames_seen: What a run says of each question; None if that is N/A. Black frames count.
         order: Whether they came as shown, or how frames were chosen from a whole video.
         pictures: Pictures that arrived, repeats included, at most.
         size: Height x width of a picture that arrived.
@@ -48,6 +49,7 @@ class Row:
     probes: int
     shown: str
     seen: tuple[int | None, ...]
+    frames_seen: tuple[int | None, ...]
     order: str
     pictures: int
     size: str
@@ -164,6 +166,7 @@ def _row(probe: Probe, got: Sequence[_Got], frames: int) -> Row:
         probes=len(got),
         shown=probe.shown.format(n=frames),
         seen=tuple(None if each.numbers is None else _seen(each) for each in got),
+        frames_seen=tuple(each.asked.counted for each in got),
         order=_order(probe, got),
         pictures=max(len(each.looks) for each in got) if sizes or not looks else 0,
         size="x".join(map(str, max(sizes))) if sizes else "",

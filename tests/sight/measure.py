@@ -28,7 +28,7 @@ from tests.harness import tiny_qwen
 from tests.harness.served import serve
 from tests.sight import stand_ins, tiny
 from video_reasoning.tasks.models import probed
-from video_reasoning.tasks.sight import probes
+from video_reasoning.tasks.sight import asking, probes
 from video_reasoning.tasks.sight.asking import Model
 from video_reasoning.tasks.sight.probe import SERVED, probe
 
@@ -175,7 +175,13 @@ def _share(entries: Sequence[Entry], folder: Path) -> None:
     """Do once what every process needs: imports, the probes' videos, random weights."""
     os.environ |= {"OMP_NUM_THREADS": "1", "TOKENIZERS_PARALLELISM": "false"}
     os.environ |= {"HF_HUB_OFFLINE": "1", "HF_HOME": str(folder / "hf")}
-    for module in ("lmms_eval.__main__", "lmms_eval.evaluator", "qwen_vl_utils", "decord"):
+    for module in (
+        "tests.reliability.warm",
+        "lmms_eval.evaluator",
+        "nltk",
+        "qwen_vl_utils",
+        "decord",
+    ):
         importlib.import_module(module)
     probes.write_store(folder / "local", [probes.NAMED, probes.LADDER])
     probes.write_store(folder / "served", [probes.NAMED] * SERVED_PROBES)
@@ -213,6 +219,7 @@ def _probe(
     with (place / "output.txt").open("wb") as stream:
         os.dup2(stream.fileno(), 1)
         os.dup2(stream.fileno(), 2)
+    asking.ANSWER_TOKENS = 1
     if stand_in:
         getattr(stand_ins, stand_in)()
     served = model.name in SERVED

@@ -98,6 +98,19 @@ def test_the_registry_knows_what_a_task_asks_and_shows(task: registry.OurTask) -
     assert task.condition == loaded.get("dataset_name", "")
 
 
+def test_tasks_that_show_something_else_of_a_question_have_another_condition() -> None:
+    """Frames are counted by benchmark, split, condition and question: two tasks in one run."""
+    shown: dict[Any, set[Any]] = {}
+    for task in registry.our_tasks().values():
+        loaded = config(task.name)
+        # Gold perception goes into the text; the frames are those of any question.
+        asked = getattr(loaded.get("process_docs"), "kinds", ())
+        shown.setdefault((task.needs, asked, task.condition), set()).add(
+            loaded.get("doc_to_visual")
+        )
+    assert not {key: each for key, each in shown.items() if len(each) > 1}
+
+
 DOCUMENT: dict[str, Any] = {
     "id": "1", "task": "direction", "question": "Which way?", "options": ["Up.", "Down."],
     "answer": "B", "video": "videos/a.mp4", "problem": "", "frames": 8, "split": "test",

@@ -14,6 +14,7 @@ from video_reasoning.tasks import registry, store
 from video_reasoning.tasks.benchmarks import BENCHMARKS, resolve
 from video_reasoning.tasks.pages.journal import PageError
 from video_reasoning.tasks.registry import OurTask
+from video_reasoning.tasks.results.logs import condition_of
 from video_reasoning.tasks.store.questions import read_table
 
 WHOLE = "video"
@@ -146,7 +147,7 @@ def load_questions(task: OurTask, show: str = "", home: Path | None = None) -> l
     """
     documents = _documents(task, home)
     config = registry.config_of(task.name)
-    shown = _shown(show or task.condition or WHOLE)
+    shown = _shown(show or condition_of(config) or WHOLE)
     ((benchmark, _),) = task.needs
     folder = store.benchmark_folder(benchmark, home)
     level = 2 * _part(task) + (shown == WHOLE)
