@@ -96,10 +96,6 @@ def run_audit(request: Request) -> int:
         StoreError: If data of our own tasks is missing.
         LogError: If the evaluation's logs cannot be read.
     """
-    if not 0 < request.level < 1:
-        raise AuditError(
-            f"The level {request.level} is not between 0 and 1; the usual one is 0.95."
-        )
     folder = request.out.absolute()
     tasks_folder = folder / TASKS
     if request.judge_only:

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from video_reasoning.tasks.cli.options import ReadFrom, Results, names
+from video_reasoning.tasks.cli.options import Level, ReadFrom, Results, known, names
 from video_reasoning.tasks.cli.progress import write
 
 FORMATS = ("text", "md", "json")
@@ -30,6 +30,7 @@ def compare(
     shared_only: Annotated[
         bool, typer.Option("--shared-only", help="Go on over shared items if items differ.")
     ] = False,
+    level: Level = 0.95,
     flips: Annotated[int, typer.Option(min=0, help="Flipped items listed for each task.")] = 10,
     format_: Annotated[str, typer.Option("--format", help="text, md or json.")] = "text",
     out: Annotated[Path | None, typer.Option(help="A file to write instead of printing.")] = None,
@@ -42,15 +43,15 @@ def compare(
     videos; p-values are corrected for the number of comparisons (Holm). Runs over different items
     are refused, unless --shared-only leaves out what only one of them has.
     """
-    from video_reasoning.tasks.results.compare import CompareError, as_json, compare, text
+    from video_reasoning.tasks.results.compare import as_json, compare, text
 
-    if format_ not in FORMATS:
-        raise CompareError(f"There is no format {format_!r}; name one of {', '.join(FORMATS)}.")
+    known(format_, FORMATS)
     found = compare(
         *(path.expanduser() for path in results),
         models=names(model),
         tasks=names(task),
         shared_only=shared_only,
+        level=level,
     )
     if format_ == "json":
         written = as_json(found)

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from video_reasoning.tasks import store
+from video_reasoning.tasks.errors import UserError
 
 
 def _read_from(context: typer.Context, home: Path | None) -> None:
@@ -25,6 +26,23 @@ def _set_home(folder: str | None) -> None:
         os.environ.pop(store.HOME_VARIABLE, None)
     else:
         os.environ[store.HOME_VARIABLE] = folder
+
+
+def _between(level: float) -> float:
+    if not 0 < level < 1:
+        raise UserError(f"--level {level} is not between 0 and 1; the usual one is 0.95.")
+    return level
+
+
+def known(form: str, formats: Sequence[str] = ("text", "json")) -> str:
+    """Return the value of a ``--format``.
+
+    Raises:
+        UserError: It is none of the formats.
+    """
+    if form not in formats:
+        raise UserError(f"There is no format {form!r}; name one of {', '.join(formats)}.")
+    return form
 
 
 def names(values: Iterable[str] | None) -> list[str]:
@@ -70,7 +88,10 @@ IncludePath = Annotated[
     list[Path] | None,
     typer.Option("--include_path", "--include-path", help="A folder with tasks of your own."),
 ]
-Level = Annotated[float, typer.Option(help="Coverage of the intervals, e.g. 0.95.")]
+Level = Annotated[
+    float, typer.Option(help="Coverage of the intervals, e.g. 0.95.", callback=_between)
+]
+Format = Annotated[str, typer.Option("--format", help="text or json.")]
 Workers = Annotated[
     int | None, typer.Option(min=1, help="Processes to work with; default: one per core.")
 ]

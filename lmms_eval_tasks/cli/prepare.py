@@ -10,7 +10,7 @@ import typer
 
 from video_reasoning.tasks import store
 from video_reasoning.tasks.cli.options import Address, EngineName, Home, Workers
-from video_reasoning.tasks.cli.progress import print_manifest, shown_progress
+from video_reasoning.tasks.cli.progress import manifest_lines, shown_progress
 
 
 def prepare(
@@ -61,7 +61,7 @@ def prepare(
             verify=verify,
             progress=progress,
         )
-    print_manifest(manifest)
+    print("\n".join(manifest_lines(manifest)))
     print(f"Written to {store.benchmark_folder(benchmark, home)}.")
     splits = manifest["splits"].values()
     if all(len(summary["missing"]) == summary["questions"] for summary in splits):

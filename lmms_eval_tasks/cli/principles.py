@@ -7,10 +7,7 @@ from typing import Annotated
 
 import typer
 
-from video_reasoning.tasks.cli.options import Level, ReadFrom, Results
-from video_reasoning.tasks.errors import UserError
-
-FORMATS = ("text", "json")
+from video_reasoning.tasks.cli.options import Format, Level, ReadFrom, Results, known
 
 
 def principles(
@@ -19,9 +16,9 @@ def principles(
         str, typer.Option(help="The task that was run, if it is a YAML of your own.")
     ] = "tvbench_tomato_principles",
     level: Level = 0.95,
-    format_: Annotated[str, typer.Option("--format", help="text or json.")] = "text",
+    format_: Format = "text",
     home: ReadFrom = None,
-    as_json: Annotated[bool, typer.Option("--json", hidden=True)] = False,
+    old: Annotated[bool, typer.Option("--json", hidden=True)] = False,
 ) -> None:
     """Print TVBench's three principles with their intervals, beside the paper's.
 
@@ -35,12 +32,11 @@ def principles(
 
     from video_reasoning.tasks.results.principles import evaluate, render
 
-    if format_ not in FORMATS:
-        raise UserError(f"There is no format {format_!r}; name one of {', '.join(FORMATS)}.")
-    if as_json:
+    as_json = old or known(format_) == "json"
+    if old:
         print("video-reasoning: --json is going to be removed; use --format json.", file=sys.stderr)
     found = evaluate([path.expanduser() for path in results], task=task, level=level)
-    if as_json or format_ == "json":
+    if as_json:
         print(json.dumps([run.as_json() for run in found], indent=2, allow_nan=False))
         return
     console = Console()

@@ -40,21 +40,27 @@ def shown_progress() -> Iterator[Progress]:
         yield show
 
 
-def print_some(
+def some(
     title: str, sentences: Sequence[str], *, indent: str = "", file: str = "", most: int = 10
-) -> None:
-    """Print a title and at most so many sentences below it; nothing if there are none.
+) -> Iterator[str]:
+    """Yield a title and at most so many sentences below it; nothing if there are none.
 
     The file, if one is named, has all of them.
     """
     if not sentences:
         return
-    print(f"{indent}{title}:")
+    yield f"{indent}{title}:"
     for sentence in sentences[:most]:
-        print(f"{indent}  {sentence}")
+        yield f"{indent}  {sentence}"
     if len(sentences) > most:
         everything = f" (all are in {file})" if file else ""
-        print(f"{indent}  ... and {len(sentences) - most:,} more{everything}")
+        yield f"{indent}  ... and {len(sentences) - most:,} more{everything}"
+
+
+def print_some(title: str, sentences: Sequence[str], **more: Any) -> None:
+    """Print what `some` yields."""
+    for line in some(title, sentences, **more):
+        print(line)
 
 
 def write(target: Path, text: str) -> None:
@@ -73,19 +79,20 @@ def write(target: Path, text: str) -> None:
     print(f"Written to {target}.")
 
 
-def print_manifest(manifest: Mapping[str, Any]) -> None:
-    """Print what a benchmark's part of the store contains and lacks."""
-    print(f"{manifest['benchmark']}: {manifest['videos']:,} videos from {manifest['source']}")
+def manifest_lines(manifest: Mapping[str, Any]) -> Iterator[str]:
+    """Say what a benchmark's part of the store contains and lacks."""
+    yield f"{manifest['benchmark']}: {manifest['videos']:,} videos from {manifest['source']}"
     for name, summary in manifest["splits"].items():
         tasks = ", ".join(f"{task} {count}" for task, count in summary["tasks"].items())
-        print(f"  {name}: {summary['questions']:,} questions ({tasks})")
+        yield f"  {name}: {summary['questions']:,} questions ({tasks})"
         if summary["withheld"]:
-            print(f"    {summary['withheld']:,} without a published answer")
-        for title, key, entries in (
+            yield f"    {summary['withheld']:,} without a published answer"
+        for what, key, entries in (
             ("without a usable video", "id", summary["missing"]),
             ("rows skipped", "row", summary["skipped"]),
         ):
             sentences = [f"{entry[key]}: {entry['reason']}" for entry in entries]
-            print_some(f"{len(entries)} {title}", sentences, indent="    ", file="manifest.json")
+            title = f"{len(entries)} {what}"
+            yield from some(title, sentences, indent="    ", file="manifest.json")
     for note in manifest["notes"]:
-        print(f"  note: {note}")
+        yield f"  note: {note}"

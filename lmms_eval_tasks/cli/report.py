@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from video_reasoning.tasks.cli.options import ReadFrom, Results
+from video_reasoning.tasks.cli.options import Level, ReadFrom, Results, known
 from video_reasoning.tasks.cli.progress import write
 
 FORMATS = ("html", "md", "json", "csv")
@@ -30,6 +30,7 @@ def report(
     clips: Annotated[
         float, typer.Option(min=0, help="Most megabytes of clips to play in the page (html).")
     ] = 16,
+    level: Level = 0.95,
     home: ReadFrom = None,
 ) -> None:
     """Report what was measured, how certain it is, how it compares, and what went wrong.
@@ -38,16 +39,13 @@ def report(
     each other and beside the papers' models. The page is one file that needs no network.
     """
     from video_reasoning.tasks.report.build import build
-    from video_reasoning.tasks.results.items import ReportError
 
     ending = out.suffix.lower().lstrip(".") if out else ""
     form = format_ or {"htm": "html", "markdown": "md"}.get(ending, ending) or "html"
-    if form not in FORMATS:
-        raise ReportError(
-            f"Unknown format {form!r}; use --format with one of {', '.join(FORMATS)}."
-        )
+    known(form, FORMATS)
     target = (out or Path(f"report.{form}")).expanduser()
-    report = build(results, most_examples=examples if form == "html" else 0, megabytes=clips)
+    most = examples if form == "html" else 0
+    report = build(results, most_examples=most, megabytes=clips, level=level)
     if form == "html":
         from video_reasoning.tasks.report.page import page
 

@@ -11,13 +11,12 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from video_reasoning.tasks.errors import UserError
+from video_reasoning.tasks.cli.options import Format, known
 
 if TYPE_CHECKING:
     from video_reasoning.tasks.sight.probe import Heard, Result
     from video_reasoning.tasks.sight.verdict import Row
 
-FORMATS = ("text", "json")
 WIDTH = 80
 
 
@@ -33,7 +32,7 @@ def sight(
         int | None,
         typer.Option(min=1, help="Questions of each kind; default: 20 if it is served, else 1."),
     ] = None,
-    format_: Annotated[str, typer.Option("--format", help="text or json.")] = "text",
+    format_: Format = "text",
 ) -> None:
     """Show which frames reach a model, in which order, size and time.
 
@@ -45,8 +44,7 @@ def sight(
     from video_reasoning.tasks.sight.asking import Model
     from video_reasoning.tasks.sight.probe import probe
 
-    if format_ not in FORMATS:
-        raise UserError(f"There is no format {format_!r}; name one of {', '.join(FORMATS)}.")
+    known(format_)
     asked = Model(model, model_args, force_simple, device)
     with _progress(model) as heard:
         found = probe(asked, count=probes, frames=frames, heard=heard)

@@ -234,7 +234,9 @@ def estimate_cell(found: Estimate | None) -> Cell:
     """Make a cell of a value and its interval, times 100."""
     if found is None or (math.isnan(found.value) and not found.n):
         return EMPTY
-    hint = f"{found.n:,} questions about {found.n_clusters:,} videos; {found.level:.0%} interval"
+    hint = (
+        f"{found.n:,} questions about {found.n_clusters:,} videos; {100 * found.level:g}% interval"
+    )
     value = None if math.isnan(found.value) else 100 * found.value
     high = "∞" if math.isinf(found.high) else format_ratio(found.high)
     span = "" if math.isnan(found.low) else f"{format_ratio(found.low)} to {high}"

@@ -65,6 +65,11 @@ class Report:
     audit: AuditPart | None = None
 
     @property
+    def intervals(self) -> str:
+        """What captions call the intervals."""
+        return f"{100 * self.level:g}% intervals"
+
+    @property
     def tasks(self) -> dict[str, list[TaskNumbers]]:
         """Task -> its runs."""
         tasks: dict[str, list[TaskNumbers]] = {}
@@ -167,12 +172,16 @@ class Report:
 
 
 def build(
-    paths: Iterable[Path], *, most_examples: int = EXAMPLES, megabytes: float = CLIPS
+    paths: Iterable[Path],
+    *,
+    most_examples: int = EXAMPLES,
+    megabytes: float = CLIPS,
+    level: float = LEVEL,
 ) -> Report:
     """Read logged runs and audits, and compute their report.
 
     It has `most_examples` of each task at most, fewer if there are many tasks, and their clips in
-    so many megabytes at most.
+    so many megabytes at most. Audits keep the coverage of their intervals.
 
     Raises:
         UserError: There is nothing to report on, or a path is not a log.
@@ -180,7 +189,7 @@ def build(
     paths = list(paths)
     audits, audit_problems = find_audits(paths)
     logs = _logs(paths, bool(audits), audit_problems)
-    found = [measure(log) for log in logs]
+    found = [measure(log, level) for log in logs]
     names = run_names(sorted(logs, key=lambda log: log.run.date))
     of_task: dict[str, list[TaskLog]] = {}
     for log in logs:
@@ -202,6 +211,7 @@ def build(
         examples=chosen,
         written=datetime.now(timezone.utc).strftime("%Y-%m-%d %H:%M UTC"),
         by=f"{_PACKAGE} {version(_PACKAGE)}",
+        level=level,
         folders=[str(path) for path in paths],
         audit=audit_part(audits, audit_problems, most_examples),
     )

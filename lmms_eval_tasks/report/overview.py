@@ -26,7 +26,6 @@ from video_reasoning.tasks.results.compare import (
 )
 from video_reasoning.tasks.results.items import Item, TaskLog
 from video_reasoning.tasks.results.numbers import (
-    LEVEL,
     Number,
     TaskNumbers,
     accuracy_of,
@@ -76,7 +75,7 @@ class Overview:
             return None
         papers = any(line.models for line in lines)
         marks = "; dotted: guessing" + ("; |: the paper's models, ☆: people" if papers else "")
-        return forest(f"Every task, every run, with 95% intervals{marks}", lines)
+        return forest(f"Every task, every run, with {self.report.intervals}{marks}", lines)
 
     def _line(self, task: str, runs: Sequence[TaskNumbers]) -> Line | None:
         found = [number for each in runs if (number := headline(each)) and _is_share(number)]
@@ -146,7 +145,10 @@ class Overview:
         names = self.differences[0].names
         pair = f": {names[1]} − {names[0]}" if len(self.report.names) == 2 else ""
         return gains(
-            f"Differences in points, item by item, with 95% intervals{pair}", lines, (), "points"
+            f"Differences in points, item by item, with {self.report.intervals}{pair}",
+            lines,
+            (),
+            "points",
         )
 
     @cached_property
@@ -182,7 +184,7 @@ class Overview:
         """Draw kappa, tau and rho of each run, as ratios and as points of accuracy."""
         plots = [
             self._gains(
-                "κ, τ and ρ ×100, with 95% intervals",
+                f"κ, τ and ρ ×100, with {self.report.intervals}",
                 [(each, name, each.find(name)) for name in GAINS for each in self._principles],
                 "×100",
             ),
@@ -289,7 +291,7 @@ def _compared(first: TaskNumbers, second: TaskNumbers) -> Comparison | None:
     if number is None:
         return None
     try:
-        every = compare_logs(first.log, second.log, shared_only=True)
+        every = compare_logs(first.log, second.log, shared_only=True, level=first.level)
     except CompareError:
         return None
     same = [
@@ -352,7 +354,7 @@ def points_gain(each: TaskNumbers, name: str) -> Number | None:
         [above.score or 0.0 for above, _ in pairs],
         [low.score or 0.0 for _, low in pairs],
     )
-    found = difference_interval(below, above, [item.video for item, _ in pairs], level=LEVEL)
+    found = difference_interval(below, above, [item.video for item, _ in pairs], level=each.level)
     return number_of(each.log, f"{name}, points", found)
 
 

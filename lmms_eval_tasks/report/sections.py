@@ -216,7 +216,7 @@ def _breakdowns(
     if name == "accuracy" and any(each.paired for each in runs):
         what = "Unpaired accuracy"
     where = f", {label(condition).lower()}" if condition else ""
-    return forest(f"{what}{where}, with 95% intervals; dotted: guessing", lines)
+    return forest(f"{what}{where}, with {report.intervals}; dotted: guessing", lines)
 
 
 def _breakdown(
@@ -261,7 +261,7 @@ def _by_condition(
         found = [number for number in both if number]
         if found:
             lines += _line(report, label(condition), found, runs[0].chance)
-    return forest("Accuracy by frames shown, with 95% intervals; dotted: guessing", lines)
+    return forest(f"Accuracy by frames shown, with {report.intervals}; dotted: guessing", lines)
 
 
 def _sweep(report: Report, runs: Sequence[TaskNumbers]) -> Plot | None:
@@ -275,7 +275,7 @@ def _sweep(report: Report, runs: Sequence[TaskNumbers]) -> Plot | None:
     if not series:
         return None
     return frame_sweep(
-        "Accuracy over the number of frames, with 95% intervals; dotted: guessing",
+        f"Accuracy over the number of frames, with {report.intervals}; dotted: guessing",
         {run: sorted(points, key=lambda entry: entry[0]) for run, points in series.items()},
         hundredfold(runs[0].chance),
     )

@@ -230,7 +230,7 @@ def _name(each: TaskNumbers, names: Mapping[RunKey, str], variant: str = "") -> 
 
 def _pooled(tasks: Sequence[TaskNumbers], name: str) -> Number:
     """Return the accuracy over the items of several tasks of one run."""
-    found = accuracy_of([item for each in tasks for item in each.log.items])
+    found = accuracy_of([item for each in tasks for item in each.log.items], tasks[0].level)
     file = "; ".join(str(each.log.log) for each in tasks)
     return number_of(tasks[0].log, "accuracy", found, task=name, file=file)
 
@@ -329,7 +329,7 @@ def _tvbench(tasks: Sequence[TaskNumbers], names: Mapping[RunKey, str]) -> Grid 
         "tvbench",
         "Accuracy by type of temporal reasoning",
         f"{published('tvbench').paper}, {table.source}",
-        f"Percent, with 95% intervals. {table.note}",
+        f"Percent, with intervals. {table.note}",
         [label(column) for column in columns],
         _upright(rows, guess, table, columns),
         warnings=list(dict.fromkeys(warnings))[:1],
@@ -361,7 +361,9 @@ class _Whole:
         file = "; ".join(str(each.log.log) for each in self.tasks)
         group = {column: value}
         log = self.tasks[0].log
-        return number_of(log, "accuracy", accuracy_of(part), file=file, group=group)
+        return number_of(
+            log, "accuracy", accuracy_of(part, self.tasks[0].level), file=file, group=group
+        )
 
 
 def _wholes(tasks: Sequence[TaskNumbers], names: Mapping[RunKey, str]) -> dict[str, _Whole]:
@@ -410,7 +412,7 @@ def _breakdowns(wholes: Mapping[str, _Whole]) -> Iterator[Grid]:
         for name, whole in wholes.items()
         if len(whole.items) != published_n
     ]
-    unit = "Percent, with 95% intervals; Δ is the change in percent of the first accuracy."
+    unit = "Percent, with intervals; Δ is the change in percent of the first accuracy."
     for name, parts, title, more in (
         ("variations", _VARIATIONS, "Accuracy by variation", "; composite motion: not in it"),
         ("twins", _DEMONSTRATIONS, "Accuracy by who is shown, and over twins", ""),
@@ -514,7 +516,7 @@ def _principles(tasks: Sequence[TaskNumbers], names: Mapping[RunKey, str]) -> Gr
         "tvbench",
         "How temporal: gain from frames (κ), from their order (τ), from picking one (ρ)",
         f"{published('tvbench').paper}, tables 1 to 4 (section 5)",
-        "Accuracies in percent, ratios ×100, with 95% intervals. Each ratio compares accuracies "
+        "Accuracies in percent, ratios ×100, with intervals. Each ratio compares accuracies "
         "over the same questions; high κ and τ and low ρ mean that the questions need time. "
         "Handpicked frames exist for a part of the questions only (200 in the paper). "
         "“undefined”: the accuracy below the line is zero.",
@@ -563,7 +565,7 @@ def _blackswan(
         f"Accuracy, {split} split",
         f"{published('blackswan').paper}, {table.source}; human: {both.source}, both splits; "
         f"72B: {larger.source}",
-        f"Percent, with 95% intervals. {table.note} Questions scored here: {asked or 'none'}.",
+        f"Percent, with intervals. {table.note} Questions scored here: {asked or 'none'}.",
         [label(column) for column in table.columns],
         _upright(rows, guess, table, table.columns, extra),
     )
@@ -637,7 +639,7 @@ def _study(
             "blackswan",
             f"{title}, {split} split",
             f"{paper}, {table.source}",
-            "Percent, with 95% intervals. The paper's numbers are not over one split alone. "
+            "Percent, with intervals. The paper's numbers are not over one split alone. "
             + table.note,
             [label(column) for column in table.columns],
             _upright(rows, {}, table, table.columns),
@@ -654,7 +656,7 @@ def _by_hardness(each: TaskNumbers) -> dict[str, Number | None]:
     }
     row: dict[str, Number | None] = {"base": each.find("accuracy")}
     for name, part in parts.items():
-        found = accuracy_of(part)
+        found = accuracy_of(part, each.level)
         group = {"difficulty": name.replace("easy", "not hard")}
         row[name] = number_of(each.log, "accuracy", found, group=group) if found.n else None
     if row["hard"] and row["easy"]:
@@ -714,7 +716,7 @@ def _blackswan_gen(
         f"{published('blackswan').paper}, {table.source}; BLEU and ROUGE-L: {words.source}; "
         f"human: tables 3 to 5, both splits; 72B: {larger.source}",
         "CLIP score −1..1, LLM-Match 1..5 (both depend on the model that computes them), BLEU "
-        "and ROUGE-L ×100; with 95% intervals.",
+        "and ROUGE-L ×100; with intervals.",
         [f"{kind.capitalize()} {label(name)}" for kind in kinds for name in metrics.values()],
         grid_rows,
     )
@@ -780,7 +782,7 @@ def _causalvqa(
         f"{kind.capitalize()} accuracy, {split} split",
         f"{published('causalvqa').paper}, {table.source}"
         + (f"; blind and single frame: {tables['ablations'].source}" if ablations else ""),
-        f"Percent, with 95% intervals; n counts this run's {unit}. Reasoning: all types but "
+        f"Percent, with intervals; n counts this run's {unit}. Reasoning: all types but "
         "descriptive. "
         + table.note
         + (" The paper's numbers are over its test split." if split == "debug" else ""),

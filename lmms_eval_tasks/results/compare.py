@@ -30,9 +30,9 @@ from video_reasoning.tasks.results.items import (
     read_task,
 )
 from video_reasoning.tasks.results.logs import Run, find_runs
+from video_reasoning.tasks.results.numbers import LEVEL
 from video_reasoning.tasks.results.signature import signature
 
-LEVEL = 0.95
 _SHOWN = 5
 _FEW_VIDEOS = 10
 _SCALES = {"llm_match": 1.0, "clip_score": 1.0}
@@ -74,13 +74,13 @@ class Comparison:
         unscored: Shared items that lack a score in a run.
         only_a_logged: Items that only the first run has; left out, like `only_b_logged`.
         a: The first run's mean over the items, as a share or score; None over no item.
-        difference: b - a, with the ends of its 95% interval.
+        difference: b - a, with the ends of its interval.
         only_a_right: Items that only the first run got right; None for scores.
         p: Two-sided p-value; None over no item.
         test: Where it is from: "McNemar" (exact) or "bootstrap" (the interval: questions that
             share videos, generation scores).
-        different: Whether the difference is real: the corrected p-value is below 5%; None over no
-            item.
+        different: Whether the difference is real: the corrected p-value is below 1 - level; None
+            over no item.
         verdict: The same as a sentence.
         name_a: The first run's name in sentences: its model, and more if two would share it.
         p_corrected: The p-value times the number of comparisons that Holm's method demands.
@@ -90,6 +90,7 @@ class Comparison:
         prompts_differ: Shared items that were asked in other words.
         log_a: The first run's sample log.
         signature_a: What identifies the first run's numbers.
+        level: Coverage of the interval.
     """
 
     task: str
@@ -123,6 +124,7 @@ class Comparison:
     detectable: float | None = None
     seen_a: Seen | None = None
     seen_b: Seen | None = None
+    level: float = LEVEL
 
 
 def compare(
@@ -130,6 +132,7 @@ def compare(
     models: Sequence[str] = (),
     tasks: Sequence[str] = (),
     shared_only: bool = False,
+    level: float = LEVEL,
 ) -> list[Comparison]:
     """Compare runs two by two over the tasks that both have.
 
@@ -140,6 +143,7 @@ def compare(
         tasks: Which tasks; "X:Y" compares X of the first run with Y of the second. Empty: all
             that both runs have.
         shared_only: Whether to go on, over what is shared, if the runs' items differ.
+        level: Coverage of the intervals, between 0 and 1.
 
     Returns:
         A comparison for each two runs, task, condition and measure.
@@ -164,7 +168,7 @@ def compare(
         for name_a, name_b in pairs:
             log_a = read_task(first.tasks[name_a], name_a, cache)
             log_b = read_task(second.tasks[name_b], name_b, cache)
-            for each in compare_logs(log_a, log_b, shared_only=shared_only):
+            for each in compare_logs(log_a, log_b, shared_only=shared_only, level=level):
                 found.append(replace(each, name_a=first.name, name_b=second.name))
     return judged(found)
 
@@ -253,7 +257,9 @@ def _named(name: str, first: _Side, second: _Side) -> tuple[str, str]:
     return pair
 
 
-def compare_logs(log_a: TaskLog, log_b: TaskLog, *, shared_only: bool = False) -> list[Comparison]:
+def compare_logs(
+    log_a: TaskLog, log_b: TaskLog, *, shared_only: bool = False, level: float = LEVEL
+) -> list[Comparison]:
     """Compare two logs of one task, without names and verdicts: see :func:`judged`.
 
     Raises:
@@ -277,7 +283,7 @@ def compare_logs(log_a: TaskLog, log_b: TaskLog, *, shared_only: bool = False) -
         )
     if not shared:
         raise CompareError(f"The runs of {name} share no item; there is nothing to compare.")
-    pair = _Pair(name, log_a, log_b, extra)
+    pair = _Pair(name, log_a, log_b, extra, level)
     if log_a.generated or log_b.generated:
         return _compare_texts(pair, shared)
     by_condition: dict[str, list[Both]] = {}
@@ -321,12 +327,13 @@ def _paired(pair: _Pair, shared: Sequence[Both]) -> list[Comparison]:
 
 @dataclass(frozen=True)
 class _Pair:
-    """Two logs of one task, and how many items only the one or the other has."""
+    """Two logs of one task, how many items only the one or the other has, and the coverage."""
 
     name: str
     log_a: TaskLog
     log_b: TaskLog
     extra: tuple[int, int]
+    level: float
 
     def measure(
         self,
@@ -343,7 +350,7 @@ class _Pair:
         ]
         a, b = [x for *_, x, _ in both], [y for *_, y in both]
         videos = [one.video for one, *_ in both]
-        estimate = difference_interval(a, b, videos, level=LEVEL)
+        estimate = difference_interval(a, b, videos, level=self.level)
         binary = measure not in GENERATION
         test = mcnemar(a, b) if binary else None
         independent = test is not None and len(set(videos)) == len(videos)
@@ -390,6 +397,7 @@ class _Pair:
             detectable=finite(detectable(estimate)),
             seen_a=frames_seen(one.sight for one, _ in items),
             seen_b=frames_seen(other.sight for _, other in items),
+            level=self.level,
         )
 
 
@@ -399,7 +407,7 @@ def judged(found: Sequence[Comparison]) -> list[Comparison]:
     done = []
     for each in found:
         p = next(corrected) if each.p is not None else None
-        one = replace(each, p_corrected=p, different=None if p is None else p < 1 - LEVEL)
+        one = replace(each, p_corrected=p, different=None if p is None else p < 1 - each.level)
         done.append(replace(one, verdict=_verdict(one, len(found))))
     return done
 
@@ -424,7 +432,7 @@ def _verdict(each: Comparison, comparisons: int) -> str:
     leader, other = (each.name_b, each.name_a) if leads else (each.name_a, each.name_b)
     ends = (each.low, each.high) if leads else (-each.high, -each.low)
     low, high = (f"{scale * end + 0.0:.{digits}f}" for end in ends)
-    found = f"95% interval {low} to {high}; p {p_value(each.p)}"
+    found = f"{100 * each.level:g}% interval {low} to {high}; p {p_value(each.p)}"
     if each.p_corrected is not None and comparisons > 1:
         found += f", corrected for {comparisons} comparisons {p_value(each.p_corrected)}"
     size = f"{scale * abs(each.difference):.{digits}f}{unit}"
@@ -438,7 +446,7 @@ def _verdict(each: Comparison, comparisons: int) -> str:
         )
     if not each.difference:
         return f"No difference: {leader} and {other} are level ({found}).{shown}"
-    if each.p < 1 - LEVEL:
+    if each.p < 1 - each.level:
         return (
             f"{leader} is ahead of {other} by {size}; alone that would be real, but not among so "
             f"many comparisons ({found}).{shown}"
@@ -521,7 +529,7 @@ def as_json(found: Sequence[Comparison]) -> str:
     """Write the comparisons with all flipped items as JSON."""
     content = {
         "format": 2,
-        "level": LEVEL,
+        "level": found[0].level if found else LEVEL,
         "comparisons": [asdict(each) for each in found],
     }
     return json.dumps(content, indent=1, ensure_ascii=False) + "\n"

@@ -6,6 +6,7 @@ import math
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
+from statistics import NormalDist
 from typing import Any
 
 from video_reasoning.metrics.accuracy import DESCRIPTIVE, finite, guessing_accuracy
@@ -18,7 +19,8 @@ from video_reasoning.tasks.results.principles import evaluate_items
 from video_reasoning.tasks.results.signature import signature
 from video_reasoning.tasks.states import LEFT_OUT
 
-LEVEL = 0.95  # coverage of every interval in a report
+LEVEL = 0.95
+"""Coverage of intervals, unless another is asked for."""
 
 BREAKDOWNS = tuple(
     dict.fromkeys(
@@ -55,6 +57,7 @@ class Number:
         unit: "share", "ratio" (the paper prints both x100), "1..5" or "-1..1".
         harness: The harness's own value of the same quantity, or None.
         unbounded: Whether the interval has no upper end.
+        level: Coverage of the interval.
     """
 
     name: str
@@ -73,6 +76,7 @@ class Number:
     unit: str = "share"
     harness: float | None = None
     unbounded: bool = False
+    level: float = LEVEL
 
 
 @dataclass
@@ -89,6 +93,7 @@ class TaskNumbers:
         chance_paired: The same for whole pairs.
         paired: Further figures of paired scoring, by name; empty if there are no pairs.
         frames: Condition (the empty text if the task has one way only) -> what reached the model.
+        level: Coverage of the intervals.
     """
 
     log: TaskLog
@@ -99,6 +104,7 @@ class TaskNumbers:
     chance_paired: float | None = None
     paired: dict[str, float | int | None] = field(default_factory=dict)
     frames: dict[str, Seen] = field(default_factory=dict)
+    level: float = LEVEL
 
     def seen(self, number: Number) -> str:
         """Say what reached the model of what a number shows; the empty text if nobody knows.
@@ -151,9 +157,9 @@ class TaskNumbers:
         }
 
 
-def measure(log: TaskLog) -> TaskNumbers:
+def measure(log: TaskLog, level: float = LEVEL) -> TaskNumbers:
     """Compute everything that a report says of one task of one run."""
-    found = TaskNumbers(log)
+    found = TaskNumbers(log, level=level)
     _count(found)
     found.frames = {
         name: frames_seen(item.sight for item in items) for name, items in log.conditions().items()
@@ -212,15 +218,16 @@ def number_of(log: TaskLog, name: str, estimate: Estimate, **more: Any) -> Numbe
         "run": log.run.date,
         "file": str(log.log),
         "unbounded": math.isinf(estimate.high),
+        "level": estimate.level,
     }
     return Number(name=name, **{**known, **more})
 
 
-def accuracy_of(items: Sequence[Item]) -> Estimate:
+def accuracy_of(items: Sequence[Item], level: float = LEVEL) -> Estimate:
     """Return the accuracy over the items with a score, with its interval."""
     scored = [item for item in items if item.score is not None]
     return accuracy_interval(
-        [item.score or 0.0 for item in scored], [item.video for item in scored], level=LEVEL
+        [item.score or 0.0 for item in scored], [item.video for item in scored], level=level
     )
 
 
@@ -237,7 +244,14 @@ def _accuracies(found: TaskNumbers, items: Sequence[Item], condition: str) -> No
             harness = f"acc_{condition}"
         else:  # the principles' own accuracies are over shared questions
             harness = ""
-        _add(found, "accuracy", accuracy_of(part), harness, group=group, condition=condition)
+        _add(
+            found,
+            "accuracy",
+            accuracy_of(part, found.level),
+            harness,
+            group=group,
+            condition=condition,
+        )
 
 
 def _add(found: TaskNumbers, name: str, estimate: Estimate, harness: str = "", **more: Any) -> None:
@@ -286,7 +300,7 @@ def _principles(found: TaskNumbers) -> None:
     items = [item for item in found.log.items if item.condition in CONDITIONS.values()]
     if not items:
         return
-    whole = evaluate_items(items, level=LEVEL)
+    whole = evaluate_items(items, level=found.level)
     for name, estimate in whole.measures.items():
         if name in GAINS:
             _add(found, name, estimate, name, unit="ratio")
@@ -309,7 +323,7 @@ def _pairs(found: TaskNumbers) -> None:
         )
         if whole or not group:
             clusters = [videos[str(qid)] for qid in whole]
-            estimate = accuracy_interval(list(whole.values()), clusters, level=LEVEL)
+            estimate = accuracy_interval(list(whole.values()), clusters, level=found.level)
             _add(found, "paired accuracy", estimate, _harness_name(group, "paired"), group=group)
     ids, scores = [item.groups["qid"] for item in items], [item.score for item in items]
     groups = score_groups(ids, scores, variants=2)
@@ -343,12 +357,12 @@ def _generation(found: TaskNumbers) -> None:
         value, error = log.result.metrics.get(name), log.result.errors.get(name, math.nan)
         if items:
             values, videos = [item.values[name] for item in items], [item.video for item in items]
-            estimate = mean_interval(values, videos, level=LEVEL)
+            estimate = mean_interval(values, videos, level=found.level)
         elif value is not None:
-            half = 1.96 * error
-            method = "" if math.isnan(error) else "1.96 standard errors of the harness"
-            ends = value - half, value + half
-            estimate = Estimate(value, *ends, LEVEL, len(log.items), 0, method)
+            z = NormalDist().inv_cdf((1 + found.level) / 2)
+            method = "" if math.isnan(error) else f"{z:.2f} standard errors of the harness"
+            ends = value - z * error, value + z * error
+            estimate = Estimate(value, *ends, found.level, len(log.items), 0, method)
         else:
             continue
         _add(found, name, estimate, name, unit=UNITS.get(name, "share"))

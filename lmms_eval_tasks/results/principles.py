@@ -157,8 +157,6 @@ def evaluate(
         PrinciplesError: There is no such run, or its log is not one of this task.
         LogError: A log cannot be read.
     """
-    if not 0 < level < 1:
-        raise PrinciplesError(f"The level {level} is not between 0 and 1; the usual one is 0.95.")
     runs = [run for run in find_runs(paths) if task in run.tasks]
     if not runs:
         raise PrinciplesError(
@@ -311,7 +309,7 @@ def render(found: PrinciplesRun) -> Group:
     table.add_column("part")
     table.add_column("measure", no_wrap=True)
     table.add_column("value", justify="right", no_wrap=True)
-    table.add_column(f"{level:.0%} interval", justify="right")
+    table.add_column(f"{100 * level:g}% interval", justify="right")
     table.add_column("n", justify="right")
     for model in PAPER_MODELS:
         table.add_column("paper:\n" + model.replace("-VL-", "-\nVL-"), justify="right")

@@ -15,7 +15,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from video_reasoning.metrics.accuracy import mean
+from video_reasoning.metrics.accuracy import finite, mean
 from video_reasoning.metrics.paired import expected_by_guessing
 from video_reasoning.tasks import registry
 from video_reasoning.tasks.results.items import Item, read_task
@@ -26,6 +26,8 @@ ALPHA = 0.001
 """How often a model that guesses may fail a test against chance: about 3.3 standard errors."""
 
 OBSERVER, RANDOM = "sample_observer", "random_choice"
+
+_UNSCORED = ("missing", "failed", "unparsed")
 
 SEEN = frozenset({"temporal", "static", "moment"})
 """Evidence that whoever sees the whole clip has; the hidden part counts for Reporters too."""
@@ -69,20 +71,43 @@ class _Row:
         return sum(item.status == status for item in self.items)
 
     def cells(self) -> list[str]:
-        value = mean(item.score for item in self.items)
-        chance = mean(item.chance for item in self.scored)
-        bad = self.verdict.startswith("no")
         return [
             f"  {self.label}",
             f"{len(self.items):,}",
-            *("n/a" if math.isnan(number) else f"{number:.3f}" for number in (value, chance)),
+            *("n/a" if value is None else f"{value:.3f}" for value in self.values),
             self.expected.removeprefix("chance: "),
-            f"[bold red]{self.verdict}[/]" if bad else self.verdict,
+            f"[bold red]{self.verdict}[/]" if self.against else self.verdict,
         ]
+
+    @property
+    def against(self) -> bool:
+        """Whether this is not as it must be."""
+        return self.verdict.startswith("no")
+
+    @property
+    def values(self) -> tuple[float | None, float | None]:
+        """The accuracy, and what guessing gives."""
+        value = mean(item.score for item in self.items)
+        return finite(value), finite(mean(item.chance for item in self.scored))
+
+    def as_json(self) -> dict[str, Any]:
+        """Plain values."""
+        counts = {status: self.count(status) for status in _UNSCORED}
+        accuracy, chance = self.values
+        return {
+            "task": self.task,
+            "evidence": self.label,
+            "items": len(self.items),
+            **counts,
+            "accuracy": accuracy,
+            "chance": chance,
+            "expected": self.expected,
+            "verdict": self.verdict,
+        }
 
     def unscored(self) -> str:
         """Say which of the items have no score; the empty text if all do."""
-        counts = {status: self.count(status) for status in ("missing", "failed", "unparsed")}
+        counts = {status: self.count(status) for status in _UNSCORED}
         found = ", ".join(f"{count:,} {status}" for status, count in counts.items() if count)
         return f"{self.task}, {self.label}: {found}." if found else ""
 
@@ -115,8 +140,32 @@ def within_chance(chances: Sequence[float], alpha: float = ALPHA) -> tuple[int, 
     return int(allowed[0]), int(allowed[-1])
 
 
-def check(results: Sequence[Path]) -> bool:
-    """Print what runs over the sample gave beside what they must give.
+@dataclass
+class Checked:
+    """What runs over the sample gave beside what they must give.
+
+    Attributes:
+        models: Each run's name with its rows, of all tasks.
+        faults: What is wrong with the logs, a sentence each.
+    """
+
+    models: dict[str, list[_Row]]
+    faults: list[str]
+
+    @property
+    def sound(self) -> bool:
+        """Whether there was a run over the sample and no verdict is against it."""
+        rows = [row for each in self.models.values() for row in each]
+        return bool(rows) and not self.faults and not any(row.against for row in rows)
+
+    def as_json(self) -> dict[str, Any]:
+        """Plain values."""
+        models = {name: [row.as_json() for row in rows] for name, rows in self.models.items()}
+        return {"sound": self.sound, "faults": self.faults, "models": models}
+
+
+def check(results: Sequence[Path]) -> Checked:
+    """Compare what runs over the sample gave with what they must give.
 
     ``sample_observer`` must answer at least :data:`LEAST` of what can be answered (per task, and
     of CausalVQA's pairs) and be at chance on the rest; ``random_choice`` must be at chance on
@@ -127,36 +176,38 @@ def check(results: Sequence[Path]) -> bool:
     Args:
         results: Output folders of the harness, results files or sample logs.
 
-    Returns:
-        Whether there was a run over the sample and no verdict is against it.
-
     Raises:
         UserError: If a path is not a log of the harness.
     """
-    from rich.console import Console
-
-    console = Console()
-    sound = True
+    faults: list[str] = []
     models: dict[tuple[str, str], list[_Row]] = {}
     for run in find_runs(results):
         name = run.label + (f" ({run.model_args})" if run.model_args else "")
         for task in sorted(run.tasks):
             if run.tasks[task].samples is None:
                 continue
-            items, faults = _items(run, task)
-            for fault in faults:
-                sound = False
-                console.print(f"{task} ({run.label}): {fault}", markup=False, highlight=False)
+            items, found = _items(run, task)
+            faults += [f"{task} ({run.label}): {fault}" for fault in found]
             if items:
                 models.setdefault((run.model, name), []).extend(_rows(run.model, task, items))
-    for (model, name), rows in models.items():
-        rows.extend(_pooled(model, rows))
+    return Checked(
+        {name: [*rows, *_pooled(model, rows)] for (model, name), rows in models.items()}, faults
+    )
+
+
+def show(found: Checked, results: Sequence[Path]) -> None:
+    """Print a table of each model, and whether everything came out as it must."""
+    from rich.console import Console
+
+    console = Console()
+    for fault in found.faults:
+        console.print(fault, markup=False, highlight=False)
+    for name, rows in found.models.items():
         console.print(_table(name, rows))
         for sentence in filter(None, (row.unscored() for row in rows)):
             console.print(sentence, markup=False, highlight=False)
         console.print()
-        sound &= not any(row.verdict.startswith("no") for row in rows)
-    if not models:
+    if not found.models:
         console.print(
             f"No run over the sample benchmark in {', '.join(map(str, results))}: write it with "
             "`video-reasoning sample --out demo`, run its tasks with --log_samples and "
@@ -166,10 +217,9 @@ def check(results: Sequence[Path]) -> bool:
         )
     else:
         verdicts = Counter(
-            row.verdict.partition(":")[0] for rows in models.values() for row in rows if row.verdict
+            row.verdict.partition(":")[0] for rows in found.models.values() for row in rows
         )
-        console.print(_closing(verdicts["ok"], verdicts["no"], sound), highlight=False)
-    return bool(models) and sound
+        console.print(_closing(verdicts["ok"], verdicts["no"], found.sound), highlight=False)
 
 
 def _closing(n_ok: int, n_against: int, sound: bool) -> str:

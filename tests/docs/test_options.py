@@ -61,6 +61,27 @@ def test_the_singular_and_the_plural_are_one_option() -> None:
             assert found["--models"] is found["--model"], name
 
 
+def test_what_has_intervals_has_a_level_and_what_prints_tables_has_json() -> None:
+    level = {name for name, command in COMMANDS.items() if "--level" in options(command)}
+    assert level >= {"annotate agreement", "audit", "compare", "principles", "report"}
+    formats = {name for name, command in COMMANDS.items() if "--format" in options(command)}
+    assert formats >= {"check-sample", "compare", "doctor", "principles", "report", "sight"}
+
+
+@pytest.mark.parametrize("option, said", [
+    ("--level", "--level 7.0 is not between 0 and 1; the usual one is 0.95."),
+    ("--format", "There is no format '7'; name one of "),
+])  # fmt: skip
+def test_a_value_that_cannot_be_is_refused_in_a_sentence(option: str, said: str) -> None:
+    for name, command in COMMANDS.items():
+        if option in options(command):
+            needed = [each for each in command.params if each.required]
+            words = [word for each in needed for word in (*each.opts[:1], "x")
+                     if each.param_type_name == "option" or word == "x"]  # fmt: skip
+            result = CliRunner().invoke(app, [*name.split(), *words, option, "7"])
+            assert str(result.exception).startswith(said), (name, result.output)
+
+
 @pytest.mark.parametrize("name", COMMANDS)
 def test_help_fits(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("COLUMNS", "80")

@@ -15,7 +15,7 @@ from tests.docs.commands import ROOT
 from video_reasoning.metrics.intervals import Estimate
 from video_reasoning.tasks.audit import output, preflight
 from video_reasoning.tasks.audit.result import AuditResult
-from video_reasoning.tasks.cli import score
+from video_reasoning.tasks.cli import doctor, score
 from video_reasoning.tasks.results import principles
 from video_reasoning.tasks.sample import known
 
@@ -77,11 +77,18 @@ def ratios() -> Any:
         return principles.render(found)
 
 
+def installed() -> Any:
+    packages = {"lmms-eval-video-reasoning": "0.2.0", "opencv-python-headless": None}
+    found = {"python": "3.12.11", "packages": packages, "optional": {"distributed": None}}
+    return doctor.table(found)
+
+
 TABLES: dict[str, Callable[[], Any]] = {
     "check-sample": sample,
     "audit": audit,
     "audit --check": preflighted,
     "audit join": joined,
+    "doctor": installed,
     "score": scores,
     "principles": ratios,
 }
@@ -107,8 +114,8 @@ def letters(text: str) -> list[str]:
 
 
 def test_no_table_is_forgotten() -> None:
-    """A command with a new table of rich's is added above; these have tests of their own."""
-    elsewhere = {"cli/doctor.py", "cli/sight.py"}
+    """A command with a new table of rich's is added above; sight has a test of its own."""
+    elsewhere = {"cli/sight.py"}
     folder = ROOT / "lmms_eval_tasks"
     found = {
         str(Path(file).relative_to(folder))
@@ -116,6 +123,6 @@ def test_no_table_is_forgotten() -> None:
         if " Table(" in file.read_text(encoding="utf-8")
     }
     assert found - elsewhere == {
-        "audit/output.py", "audit/preflight.py", "cli/score.py", "results/principles.py",
-        "sample/known.py",
+        "audit/output.py", "audit/preflight.py", "cli/doctor.py", "cli/score.py",
+        "results/principles.py", "sample/known.py",
     }  # fmt: skip

@@ -252,6 +252,20 @@ def test_what_is_real_alone_may_not_be_among_many(tmp_path: Path) -> None:
     assert found["random1"].verdict.startswith("No difference: a and b are level")
 
 
+def test_another_level(tmp_path: Path) -> None:
+    a = run(tmp_path, "a", lines(12, lambda n: "A" if n < 9 else "B"))
+    b = run(tmp_path, "b", lines(12, lambda n: "A" if n < 3 else "B"))
+    usual, strict = only(compare(a, b)), only(compare(a, b, level=0.99))
+    assert usual.difference == strict.difference and usual.p == strict.p
+    assert usual.low is not None and usual.high is not None
+    assert strict.low is not None and strict.high is not None
+    assert strict.low < usual.low and usual.high < strict.high
+    assert usual.p is not None and 0.01 < usual.p < 0.05
+    assert usual.different and not strict.different
+    assert "99% interval" in strict.verdict and "95%" not in text([strict])
+    assert json.loads(as_json([strict]))["level"] == 0.99
+
+
 def test_no_task_in_common(tmp_path: Path) -> None:
     a = run(tmp_path, "a", lines(2, lambda n: "A"))
     b = run(tmp_path, "b", lines(2, lambda n: "A"), "other")
@@ -281,5 +295,3 @@ def test_command(tmp_path: Path) -> None:
     content = json.loads(out.read_text(encoding="utf-8"))
     assert len(content["comparisons"][0]["flips"]) == 14
     assert json.loads(as_json(compare(a, b))) == content
-    done = CliRunner().invoke(app, ["compare", str(a), str(b), "--format", "xml"])
-    assert isinstance(done.exception, CompareError)

@@ -23,6 +23,7 @@ from video_reasoning.tasks.report.build import Report, build
 from video_reasoning.tasks.report.layout import arranged
 from video_reasoning.tasks.report.overview import Overview, points_gain
 from video_reasoning.tasks.results.compare import compare, judged
+from video_reasoning.tasks.results.numbers import Number
 
 TASK = "tvbench_tomato_principles"
 
@@ -97,6 +98,35 @@ def test_totals_come_first_and_the_papers_models_are_apart(report: Report) -> No
     values = {row.label: [cell.text for cell in row.cells] for row in grid.rows}
     for row in ours.rows:
         assert [cell.text for cell in row.cells[:3]] == values[row.label][:3]
+
+
+def test_every_interval_has_the_level_that_is_asked_for(
+    runs: list[Path], report: Report, tmp_path: Path
+) -> None:
+    out = tmp_path / "report.html"
+    done = CliRunner().invoke(app, ["report", *map(str, runs), "--out", str(out), "--level", "0.8"])
+    assert done.exit_code == 0, done.output
+    page = out.read_text(encoding="utf-8")
+    assert "95% interval" not in page and page.count("80% intervals") >= 4
+    assert "Intervals have 80% coverage" in page
+
+    strict = build(runs, most_examples=0, level=0.8)
+    pairs = [(one, other) for one, other in zip(numbers(report), numbers(strict), strict=True)
+             if one.low is not None and one.high is not None and one.low < one.high]  # fmt: skip
+    assert len(pairs) > 20 and {(one.level, other.level) for one, other in pairs} == {(0.95, 0.8)}
+    for one, other in pairs:
+        assert one.value == other.value and one.n == other.n
+        ends = (one.low, other.low, one.high, other.high)
+        assert None not in ends and ends[0] <= ends[1] and ends[3] <= ends[2], one.name
+    assert sum((one.low, one.high) != (other.low, other.high) for one, other in pairs) > 20
+    assert [each.found.level for each in Overview(strict).differences] == [0.8, 0.8]
+
+
+def numbers(report: Report) -> list[Number]:
+    """All numbers of a report, those of its tables too."""
+    rows = [row for grid in report.grids for row in grid.rows]
+    found = [number for each in report.found for number in each.numbers]
+    return found + [cell.number for row in rows for cell in row.cells if cell.number]
 
 
 @pytest.mark.parametrize("form", ["csv", "json"])

@@ -32,12 +32,13 @@ from video_reasoning.preprocessing.conditions import Condition, condition_indice
 from video_reasoning.preprocessing.frames import count_frames
 from video_reasoning.preprocessing.sampling import uniform_indices
 from video_reasoning.tasks.cli.app import app
+from video_reasoning.tasks.errors import UserError
 from video_reasoning.tasks.report.build import build
 from video_reasoning.tasks.report.gallery import KINDS, LEAST_PER_TASK, examples
 from video_reasoning.tasks.report.markdown import markdown
 from video_reasoning.tasks.report.page import page
 from video_reasoning.tasks.report.player import MEGABYTE, Embedded
-from video_reasoning.tasks.results.items import ReportError, gather
+from video_reasoning.tasks.results.items import gather
 
 NASTY = '</pre><script>alert("x")</script><img src=x onerror=alert(1)> & @half@ \x00'
 PRINCIPLES = ("ordered16", "shuffled16", "random1")
@@ -328,5 +329,5 @@ def test_markdown_escapes_what_comes_from_logs(results: Path) -> None:
 @pytest.mark.parametrize("name", ["report.docx", "report.txt"])
 def test_an_unknown_format_is_refused(results: Path, tmp_path: Path, name: str) -> None:
     done = CliRunner().invoke(app, ["report", str(results), "--out", str(tmp_path / name)])
-    assert isinstance(done.exception, ReportError)
+    assert isinstance(done.exception, UserError)
     assert "html, md, json, csv" in str(done.exception)

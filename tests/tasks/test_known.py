@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import json
 import random
 from collections.abc import Callable
 from pathlib import Path
@@ -8,13 +9,22 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from typer.testing import CliRunner
 
 from tests.tasks.harness_logs import judged_line, missing_line, write_run
 from video_reasoning.tasks import store
-from video_reasoning.tasks.sample.known import ALPHA, check, within_chance
+from video_reasoning.tasks.cli.app import app
+from video_reasoning.tasks.sample.known import ALPHA, check, show, within_chance
 
 Question = dict[str, Any]
 Answer = Callable[[Question], str | None]
+
+
+def sound(paths: list[Path]) -> bool:
+    """What `check-sample` prints and says of some runs."""
+    found = check(paths)
+    show(found, paths)
+    return found.sound
 
 
 def mcq(number: int, task: str, evidence: str, size: int = 3) -> Question:
@@ -105,7 +115,7 @@ def test_an_observer_that_looks_passes(tmp_path: Path, capsys: pytest.CaptureFix
     folder = tmp_path / "a"
     write(folder, "sample_observer", "blackswan_detective_mcq", detective(), looks)
     write(folder, "sample_observer", "causalvqa_debug", pairs(), looks, date="20261122_080000")
-    assert check([folder / "out"])
+    assert sound([folder / "out"])
     printed = capsys.readouterr().out
     assert "all answerable" in printed
     assert "answerable pairs" in printed
@@ -113,21 +123,28 @@ def test_an_observer_that_looks_passes(tmp_path: Path, capsys: pytest.CaptureFix
     assert "no:" not in printed
     assert "Everything came out as it must" in printed
     assert max(map(len, printed.splitlines())) <= 80
+    done = CliRunner().invoke(app, ["check-sample", str(folder / "out"), "--format", "json"])
+    content = json.loads(done.output)
+    assert done.exit_code == 0 and content["sound"] and not content["faults"]
+    rows = {(row["task"], row["evidence"]): row for row in content["models"]["sample_observer"]}
+    known = rows["blackswan_detective_mcq", "all answerable"]
+    assert (known["items"], known["accuracy"], known["verdict"]) == (42, 1.0, "ok")
+    assert all(f"  {evidence} " in printed for _, evidence in rows)
 
 
 def test_an_observer_that_knows_the_hidden_part_fails(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     out = write(tmp_path, "sample_observer", "blackswan_detective_mcq", detective(), knows)
-    assert not check([out])
+    assert not sound([out])
     assert "no: too high" in capsys.readouterr().out
 
 
 def test_the_reporter_must_know_what_the_detective_cannot(tmp_path: Path) -> None:
     rows = [{**row, "task": "reporter_mcq"} for row in detective()]
     task = "blackswan_reporter_mcq"
-    assert check([write(tmp_path / "knows", "sample_observer", task, rows, knows)])
-    assert not check([write(tmp_path / "looks", "sample_observer", task, rows, looks)])
+    assert sound([write(tmp_path / "knows", "sample_observer", task, rows, knows)])
+    assert not sound([write(tmp_path / "looks", "sample_observer", task, rows, looks)])
 
 
 def test_an_observer_below_95_percent_fails(tmp_path: Path) -> None:
@@ -139,8 +156,8 @@ def test_an_observer_below_95_percent_fails(tmp_path: Path) -> None:
 
     assert len(rows) == 42
     task = "blackswan_detective_mcq"
-    assert check([write(tmp_path / "two", "sample_observer", task, rows, wrong(2))])  # 0.952
-    assert not check([write(tmp_path / "three", "sample_observer", task, rows, wrong(3))])  # 0.929
+    assert sound([write(tmp_path / "two", "sample_observer", task, rows, wrong(2))])  # 0.952
+    assert not sound([write(tmp_path / "three", "sample_observer", task, rows, wrong(3))])  # 0.929
 
 
 def test_pairs_must_be_right_as_pairs(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -153,7 +170,7 @@ def test_pairs_must_be_right_as_pairs(tmp_path: Path, capsys: pytest.CaptureFixt
         pairs(),
         lambda row: None if row["id"] in missed else looks(row),
     )
-    assert not check([out])
+    assert not sound([out])
     lines = capsys.readouterr().out.splitlines()
     assert any("all answerable" in line and "0.967" in line and "ok" in line for line in lines)
     assert any("pairs" in line and "0.933" in line and "no: too low" in line for line in lines)
@@ -171,16 +188,16 @@ def test_variants_that_are_guessed_alike_do_not_count_twice(tmp_path: Path) -> N
         lambda row: str(row["answer"]) if row["qid"] in lucky else None,
     )
     assert within_chance([0.2] * 50)[1] < 22 <= 2 * within_chance([0.2] * 25, ALPHA / 2)[1]
-    assert check([out])
+    assert sound([out])
 
 
 def test_guessing_passes_and_a_cue_fails_for_random_choice(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     write(tmp_path / "g", "random_choice", "causalvqa_debug", pairs(200), guesses)
-    assert check([tmp_path / "g" / "out"])
+    assert sound([tmp_path / "g" / "out"])
     assert "0.040" in capsys.readouterr().out  # the chance of a pair
-    assert not check([write(tmp_path / "k", "random_choice", "causalvqa_debug", pairs(), knows)])
+    assert not sound([write(tmp_path / "k", "random_choice", "causalvqa_debug", pairs(), knows)])
 
 
 def test_other_models_are_shown_without_a_verdict(
@@ -196,7 +213,7 @@ def test_other_models_are_shown_without_a_verdict(
         checkpoint="some/llava",
         date="20270101_000000",
     )
-    assert check([tmp_path / "out"])
+    assert sound([tmp_path / "out"])
     printed = capsys.readouterr().out
     assert "frequent_choice" in printed
     assert "some/llava" in printed
@@ -207,7 +224,7 @@ def test_partial_views_have_no_verdict_for_the_observer(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     out = write(tmp_path, "sample_observer", "causalvqa_debug_blind", pairs(), guesses)
-    assert check([out])
+    assert sound([out])
     assert "all answerable" not in capsys.readouterr().out
 
 
@@ -222,7 +239,7 @@ def test_missing_and_unparsed_items_are_counted(
     lines[0] = judged_line(0, rows[0], None)
     lines[1] = missing_line(1, rows[1])
     write_run(tmp_path / "out", {task: lines}, model="sample_observer", questions={task: path})
-    assert not check([tmp_path / "out"])
+    assert not sound([tmp_path / "out"])
     printed = capsys.readouterr().out
     (total,) = (line for line in printed.splitlines() if line.startswith("  all answerable"))
     assert total.split()[2:4] == ["42", "0.976"]
@@ -236,7 +253,7 @@ def test_runs_over_anything_else_are_not_taken_for_the_sample(
 ) -> None:
     rows = [{**row, "evidence": ""} for row in detective()]
     out = write(tmp_path, "sample_observer", "blackswan_detective_mcq", rows, knows)
-    assert not check([out])
+    assert not sound([out])
     assert "No run over the sample benchmark" in capsys.readouterr().out
 
 
@@ -247,7 +264,7 @@ def test_a_log_of_other_questions_is_found_out(
     out = write(tmp_path, "sample_observer", task, detective(), looks)
     changed = [{**row, "answer": "B" if row["answer"] == "A" else "A"} for row in detective()[:2]]
     pq.write_table(pa.Table.from_pylist(changed + detective()[2:]), tmp_path / f"{task}.parquet")
-    assert not check([out])
+    assert not sound([out])
     assert "2 of the answers are to other questions" in capsys.readouterr().out
 
 
@@ -255,7 +272,7 @@ def test_withheld_answers_are_no_failure(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     rows = [{**row, "answer": ""} for row in pairs()]
-    assert check([write(tmp_path, "sample_observer", "causalvqa_test", rows, lambda row: "A")])
+    assert sound([write(tmp_path, "sample_observer", "causalvqa_test", rows, lambda row: "A")])
     assert "withheld" in capsys.readouterr().out
 
 
@@ -264,7 +281,7 @@ def test_free_text_is_left_to_its_own_metrics(tmp_path: Path) -> None:
         {**row, "task": "detective_gen", "options": [], "answer": "", "id": f"detective_gen/{n}"}
         for n, row in enumerate(detective(6))
     ]
-    assert not check(
+    assert not sound(
         [write(tmp_path, "sample_observer", "blackswan_detective_gen", rows, looks_at)]
     )
 

@@ -209,8 +209,6 @@ def test_other_logs_are_refused(tmp_path: Path) -> None:
         evaluate([tmp_path])
     with pytest.raises(PrinciplesError, match="has no answer under"):
         evaluate([tmp_path], task="tvbench_tomato_direction")
-    with pytest.raises(PrinciplesError, match="not between 0 and 1"):
-        evaluate([tmp_path], level=95)
 
 
 def test_the_command_prints_a_table_or_json(tmp_path: Path, questions: Path) -> None:

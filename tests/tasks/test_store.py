@@ -6,8 +6,10 @@ import json
 from pathlib import Path
 
 import pytest
+from typer.testing import CliRunner
 
 from video_reasoning.tasks import store
+from video_reasoning.tasks.cli.app import app
 from video_reasoning.tasks.errors import StoreError
 
 
@@ -59,3 +61,31 @@ def test_a_manifest_is_absent_whole_or_refused(home: Path) -> None:
         path.write_text(content)
         with pytest.raises(StoreError, match="prepare tvbench"):
             store.read_manifest("tvbench")
+
+
+def test_doctor_shows_the_same_as_text_and_as_json(home: Path) -> None:
+    """One benchmark is whole, one lacks its questions, one has a manifest that is none."""
+    manifest = {"benchmark": "causalvqa", "videos": 1500, "source": "x.zip", "notes": [],
+                "splits": {
+        "debug": {"questions": 2, "tasks": {"mcq": 2}, "withheld": 0, "skipped": [],
+                  "missing": [{"id": "q1", "reason": "no video"}]},
+    }}  # fmt: skip
+    for benchmark, content in (("causalvqa", manifest), ("tvbench", {"splits": []})):
+        (home / benchmark).mkdir()
+        (home / benchmark / "manifest.json").write_text(json.dumps(content))
+    machine = CliRunner().invoke(app, ["doctor", "--format", "json"])
+    person = CliRunner().invoke(app, ["doctor"])
+    found = json.loads(machine.output)
+    assert machine.exit_code == person.exit_code == 1 and found["sound"] is False
+    assert found["store"]["folder"] == str(home)
+    assert found["benchmarks"]["blackswan"] == {
+        "manifest": None, "picks": 0, "picked_by": [], "faults": [],
+    }  # fmt: skip
+    assert found["benchmarks"]["causalvqa"]["manifest"] == manifest
+    assert "causalvqa: 1,500 videos from x.zip\n  debug: 2 questions (mcq 2)" in person.output
+    assert "      q1: no video" in person.output
+    assert "blackswan: nothing prepared" in person.output
+    for name in ("causalvqa", "tvbench"):
+        (fault,) = found["benchmarks"][name]["faults"]
+        assert f"{name}: {fault}\n" in person.output and fault.endswith("run `prepare` again.")
+    assert set(found["packages"].values()) <= set(person.output.split())
