@@ -12,9 +12,11 @@ import atexit
 import contextlib
 import hashlib
 import json
+import math
 import os
 import re
 import shutil
+import time
 import uuid
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
@@ -42,6 +44,9 @@ OF_COMMAND = (
 """Options of the harness that change what is asked of which model, beside ``--model_args``."""
 
 SUFFIX = ".jsonl"
+
+_SYNC_SECONDS = 1.0
+"""Between two waits for the disk, at least."""
 
 _PACKAGES = ("lmms-eval", "lmms-eval-video-reasoning", "transformers")
 _SECRET = re.compile(r"(?i)(api_key|token|secret|password)$")
@@ -159,6 +164,7 @@ class Journal:
         self._places: dict[bytes, tuple[int, int, int]] = {}
         self._files: list[int] = []
         self._own: int | None = None
+        self._synced = -math.inf
         for path in sorted(folder.glob(f"*{SUFFIX}"), key=lambda each: each.stat().st_mtime_ns):
             self._read(path)
         self.found = len(self._places)
@@ -183,7 +189,10 @@ class Journal:
             yield self[key.hex()]
 
     def add(self, records: Iterable[tuple[str, Mapping[str, Any]]]) -> None:
-        """Append records, in one write that is on the disk when this returns.
+        """Append records, in one write.
+
+        A kill loses none of them, and a machine that loses power the last second's at most: to
+        wait for the disk each time would take longer than all else between two questions.
 
         Args:
             records: Key, in hexadecimal digits, and what is kept under it.
@@ -201,7 +210,9 @@ class Journal:
             self._files.append(self._own)
         start = os.fstat(self._own).st_size
         write_all(self._own, b"".join(line for _, line in lines))
-        os.fsync(self._own)
+        if (now := time.monotonic()) - self._synced >= _SYNC_SECONDS:
+            os.fsync(self._own)
+            self._synced = now
         for key, line in lines:
             self._places[bytes.fromhex(key)] = self._own, start, len(line)
             start += len(line)

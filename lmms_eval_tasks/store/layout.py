@@ -75,8 +75,9 @@ def inside(name: str, folder: Path) -> bool:
     if not parts.parts or parts.is_absolute() or name[1:2] == ":" or ".." in parts.parts:
         return False
     path = folder / parts
-    homes = (folder.resolve(), path.parent.resolve())
-    return not path.is_symlink() or any(path.resolve().is_relative_to(home) for home in homes)
+    if not path.is_symlink():
+        return True
+    return any(path.resolve().is_relative_to(each.resolve()) for each in (folder, path.parent))
 
 
 def clips_folder(benchmark: str) -> Path:

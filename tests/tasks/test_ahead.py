@@ -259,3 +259,51 @@ def test_clips_before_a_run(run: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     with ahead.ahead_of(run.lm, run.instances[: 3 * BROKEN]):
         for document in run.documents[: 3 * BROKEN]:
             assert numbers(*run.show(document)) == expected(document)
+
+
+_RANK = """
+import sys
+from pathlib import Path
+from types import SimpleNamespace
+from tests.tasks.test_ahead import CONDITIONS, QUESTIONS, Task
+from video_reasoning.tasks.models import ahead
+
+documents = [
+    {"id": f"q{n}", "video": f"videos/{n}.mp4", "condition": name, "pick": -1}
+    for n in range(QUESTIONS)
+    for name in CONDITIONS
+]
+show = Task().doc_to_visual
+instances = [SimpleNamespace(args=("", {}, show, n, "t", "s")) for n in range(len(documents))]
+with ahead.ahead_of(SimpleNamespace(task_dict={"t": {"s": documents}}), instances):
+    for document in documents:
+        (path,) = show(document)
+        print(path, Path(path).stat().st_ino, flush=True)
+"""
+
+
+def test_two_ranks_ask_the_same_questions(run: Any) -> None:
+    """Nobody waits forever, and each clip is made once: it stays the same file."""
+    ranks = [
+        subprocess.Popen(
+            [sys.executable, "-c", _RANK],
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            text=True,
+            env={
+                **os.environ,
+                "PYTHONPATH": os.pathsep.join(filter(None, sys.path)),
+                "LOCAL_WORLD_SIZE": "2",
+            },
+        )
+        for _ in range(2)
+    ]
+    first, second = (rank.communicate(timeout=120)[0].splitlines() for rank in ranks)
+    assert first == second and len(first) == len(run.documents)
+    for document, line in zip(run.documents, first, strict=True):
+        path, number = line.rsplit(maxsplit=1)
+        assert Path(path).stat().st_ino == int(number)
+        if document["id"] != f"q{BROKEN}":
+            assert numbers(path) == expected(document)
+    assert len(list(run.clips.glob("*.mp4"))) == 3 * (QUESTIONS - 1)
+    assert not [*run.clips.glob(".*.lock"), *run.clips.glob(".*.mp4")]

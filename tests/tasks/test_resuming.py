@@ -12,6 +12,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import timedelta
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -54,6 +55,22 @@ def test_the_last_record_of_a_key_counts_and_other_files_are_passed_over(tmp_pat
     assert (len(found), found["aa"]["response"]) == (1, "new")
     one.close()
     assert "aa" not in one
+
+
+def test_a_fast_model_does_not_wait_for_the_disk_each_time(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    waits: list[int] = []
+    clock = [0.0]
+    monkeypatch.setattr(os, "fsync", waits.append)
+    monkeypatch.setattr(responses, "time", SimpleNamespace(monotonic=lambda: clock[0]))
+    journal = Journal(tmp_path)
+    for number in range(250):
+        journal.add([(f"{number:04x}", record("one"))])
+        clock[0] += 0.01
+    assert len(waits) == 3
+    # What a killed process has written is there all the same.
+    assert len(Journal(tmp_path)) == 250
 
 
 @dataclass
