@@ -204,8 +204,8 @@ def paper_tables(found: Sequence[TaskNumbers], names: Mapping[RunKey, str]) -> l
         part = _of(found, "causalvqa", split)
         grids += [_causalvqa(part, names, split, table) for table in ("paired", "unpaired")]
     made = [grid for grid in grids if grid is not None]
+    logs = {str(each.log.log): each.log for each in found}
     for grid in made:
-        logs = {key: each.log for each in found for key in [str(each.log.log)]}
         files = dict.fromkeys(
             file
             for row in grid.rows
