@@ -44,7 +44,7 @@ from video_reasoning.tasks.results.logs import (
 )
 from video_reasoning.tasks.sight import Sight
 
-__all__ = ["evaluate", "evaluate_questions"]
+__all__ = ["asked_questions", "evaluate", "evaluate_questions"]
 
 _PERCENT = 100.0
 
@@ -72,21 +72,7 @@ def evaluate(
         AuditError: If there is no run of the audit.
         LogError: If a log cannot be read.
     """
-    names = {task.variant_name(variant) for task in plan.tasks for variant in plan.asked(task)}
-    runs = [run for run in find_runs([logs], every=True) if names & set(run.tasks)]
-    fitting = [run for run in runs if not _differences(plan, run)]
-    if not fitting:
-        other = (
-            f"; the newest one, of {runs[-1].begun}, is of another plan: "
-            f"{', '.join(_differences(plan, runs[-1]))}"
-            if runs
-            else ""
-        )
-        raise AuditError(
-            f"There is no run of this audit's tasks in {logs}{other}; run it again, or evaluate "
-            f"them with --include_path {folder} --output_path {logs} --log_samples."
-        )
-    run = fitting[-1]
+    run = _newest(plan, folder, logs)
     results, groups = [], dict[str, list[AuditResult]]()
     for task in plan.tasks:
         results.append(_evaluate_task(plan, task, run, folder, metric, level))
@@ -124,6 +110,47 @@ def evaluate(
     )
 
 
+def asked_questions(plan: Plan, folder: Path, logs: Path) -> dict[str, list[AuditedQuestion]]:
+    """Read what the newest run of an audit asked, without scores.
+
+    Args:
+        plan: The audit.
+        folder: Folder of its generated tasks.
+        logs: The run's ``--output_path``.
+
+    Returns:
+        Task -> its questions, by their places, their ids as the documents have them.
+
+    Raises:
+        AuditError: If there is no run of the audit.
+        LogError: If a log cannot be read.
+    """
+    run = _newest(plan, folder, logs)
+    return {
+        task.name: _questions(_read_all(plan, task, run, folder, []), _Metric(""))
+        for task in plan.tasks
+    }
+
+
+def _newest(plan: Plan, folder: Path, logs: Path) -> Run:
+    """Return the newest run that fits a plan."""
+    names = {task.variant_name(variant) for task in plan.tasks for variant in plan.asked(task)}
+    runs = [run for run in find_runs([logs], every=True) if names & set(run.tasks)]
+    fitting = [run for run in runs if not _differences(plan, run)]
+    if not fitting:
+        other = (
+            f"; the newest one, of {runs[-1].begun}, is of another plan: "
+            f"{', '.join(_differences(plan, runs[-1]))}"
+            if runs
+            else ""
+        )
+        raise AuditError(
+            f"There is no run of this audit's tasks in {logs}{other}; run it again, or evaluate "
+            f"them with --include_path {folder} --output_path {logs} --log_samples."
+        )
+    return fitting[-1]
+
+
 def _differences(plan: Plan, run: Run) -> list[str]:
     """Return what a run was asked otherwise than a plan says, as far as the run says it."""
     found = []
@@ -152,13 +179,7 @@ def _evaluate_task(
     """Evaluate one task; one whose questions have no score is refused with what was seen."""
     result = AuditResult(task.name, (task.name,))
     notes: list[str] = []
-    logs: dict[str, _Log] = {}
-    for variant in plan.asked(task):
-        try:
-            placed = variant.partial or plan.sample is not None
-            logs[variant.name] = _read(task, variant, run, folder, notes, placed)
-        except LogError as error:
-            notes.append(str(error))
+    logs = _read_all(plan, task, run, folder, notes)
     if not logs:
         return replace(result, notes=notes, refused="its run left no log")
     try:
@@ -230,6 +251,20 @@ class _Log:
         """Return the task's own number, under the first filter if there are several."""
         names = [name for name in self.own if name == metric or name.startswith(f"{metric},")]
         return self.own[names[0]] if names else None
+
+
+def _read_all(
+    plan: Plan, task: AuditedTask, run: Run, folder: Path, notes: list[str]
+) -> dict[str, _Log]:
+    """Read the logs of a task's variants; a note says which cannot be read."""
+    logs = {}
+    for variant in plan.asked(task):
+        try:
+            placed = variant.partial or plan.sample is not None
+            logs[variant.name] = _read(task, variant, run, folder, notes, placed)
+        except LogError as error:
+            notes.append(str(error))
+    return logs
 
 
 def _read(

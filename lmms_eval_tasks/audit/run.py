@@ -19,13 +19,13 @@ from rich.console import Console
 from video_reasoning.tasks import registry, store
 from video_reasoning.tasks.audit.files import write_text
 from video_reasoning.tasks.audit.plan import FILE, AuditedTask, Plan, read_plan, write_plan
-from video_reasoning.tasks.audit.result import AuditResult
+from video_reasoning.tasks.audit.result import AuditedQuestion, AuditResult
 from video_reasoning.tasks.audit.schemas import OptionShape
 from video_reasoning.tasks.audit.variants import AuditError, parse_all, redrawn, repeated
 from video_reasoning.tasks.errors import StoreError, cause
 from video_reasoning.tasks.store.picks import PicksError, read_installed
 
-__all__ = ["Request", "join_audits", "run_audit"]
+__all__ = ["Request", "join_audits", "read_asked", "run_audit"]
 
 TASKS = "tasks"
 """Folder of the generated tasks in an audit's folder."""
@@ -83,6 +83,19 @@ class _Pick:
 
 
 _PICK = TypeAdapter(_Pick)
+
+
+def read_asked(folder: Path) -> tuple[Plan, dict[str, list[AuditedQuestion]]]:
+    """Read an audit's plan, and the questions that its newest run asked, by task.
+
+    Raises:
+        AuditError: If the folder has no audit, or no run of it.
+        LogError: If a log cannot be read.
+    """
+    from video_reasoning.tasks.audit.evaluate import asked_questions
+
+    plan = read_plan(folder / TASKS / FILE)
+    return plan, asked_questions(plan, folder / TASKS, folder / RUNS)
 
 
 def run_audit(request: Request) -> int:

@@ -13,14 +13,16 @@ from video_reasoning.tasks import store
 from video_reasoning.tasks.cli.options import Home, OpenPage, Port
 from video_reasoning.tasks.cli.pages import print_damaged, serve_page, user_name
 from video_reasoning.tasks.cli.progress import print_some
-from video_reasoning.tasks.errors import UserError
+from video_reasoning.tasks.errors import StoreError, UserError
 
 if TYPE_CHECKING:
-    from video_reasoning.tasks.handpick.items import Item
+    from video_reasoning.tasks.handpick.items import Item, Source
     from video_reasoning.tasks.handpick.record import Decision, PickLog
 
 
-Benchmark = Annotated[str, typer.Argument(help="blackswan, tvbench or causalvqa.")]
+Benchmark = Annotated[
+    str, typer.Argument(help="blackswan, tvbench, causalvqa, or the folder of an audit.")
+]
 File = Annotated[Path, typer.Argument(help="The picks file (JSON Lines).")]
 Out = Annotated[Path, typer.Option(help="The picks file (JSON Lines), appended to.")]
 Old = Annotated[Path | None, typer.Option(hidden=True)]
@@ -78,7 +80,7 @@ def handpick(
     if put_into_store:
         install(benchmark, out, annotator, home)
     if not (import_csv or export_csv or print_agreement or put_into_store):
-        serve(benchmark, out, annotator, split, sample, seed, port, open_page, home)
+        serve(benchmark, out, annotator, split, None, sample, seed, port, open_page, home)
 
 
 def serve(
@@ -90,6 +92,7 @@ def serve(
     split: Annotated[
         str | None, typer.Option(help="Split to pick for; default: the first prepared.")
     ] = None,
+    task: Annotated[str | None, typer.Option(help="Only this task's questions.")] = None,
     sample: Annotated[
         int | None, typer.Option(min=1, help="Pick for a random sample of this size.")
     ] = None,
@@ -102,21 +105,21 @@ def serve(
 
     Every pick is saved at once, and the same command goes on where you stopped.
     """
-    from video_reasoning.tasks.handpick.items import load_items
+    from video_reasoning.tasks.handpick.items import of_task
     from video_reasoning.tasks.handpick.items import sample as draw
 
-    home = _checked(benchmark, home)
+    source = _source(benchmark, home)
     annotator = _cleaned(annotator)
-    log = _log(out, benchmark)
-    items = load_items(benchmark, split, home)
+    log = _log(out, source)
+    items = source.load(split)
+    items = items if task is None else of_task(items, task)
     items = items if sample is None else draw(items, sample, seed)
-    _serve(items, log, benchmark, annotator or user_name(), port, open_page, home)
+    _serve(items, log, source, annotator or user_name(), port, open_page)
 
 
 def agreement(benchmark: Benchmark, file: File, home: Home = None) -> None:
     """Print how alike the annotators pick, and the items on which they differ."""
-    _checked(benchmark, home)
-    _print_agreement(_log(file, benchmark))
+    _print_agreement(_log(file, _source(benchmark, home)))
 
 
 def install(
@@ -127,9 +130,9 @@ def install(
     ] = None,
     home: Home = None,
 ) -> None:
-    """Put one pick per item into the store, where the tasks read it."""
-    home = _checked(benchmark, home)
-    _install(_log(file, benchmark), benchmark, _cleaned(annotator), home)
+    """Put one pick per item where the tasks read it, or into the audit's folder."""
+    source = _source(benchmark, home)
+    _install(_log(file, source), source, _cleaned(annotator))
 
 
 def export(
@@ -141,9 +144,8 @@ def export(
     """Write the decisions as a CSV file."""
     from video_reasoning.tasks.handpick.exchange import export_csv
 
-    _checked(benchmark, home)
     table = out.expanduser().absolute()
-    written = export_csv(_log(file, benchmark).decisions.values(), table)
+    written = export_csv(_log(file, _source(benchmark, home)).decisions.values(), table)
     print(f"{written:,} decisions written to {table}.")
 
 
@@ -157,20 +159,28 @@ def import_(
     home: Home = None,
 ) -> None:
     """Add the decisions of a CSV file to a picks file."""
-    home = _checked(benchmark, home)
-    annotator = _cleaned(annotator)
-    _import(table.expanduser(), _log(out, benchmark), benchmark, annotator, home)
+    source = _source(benchmark, home)
+    _import(table.expanduser(), _log(out, source), source, _cleaned(annotator))
 
 
-def _checked(benchmark: str, home: Path | None) -> Path | None:
-    """Return the store's folder if one is named, for a benchmark that there is.
+def _source(benchmark: str, home: Path | None) -> Source:
+    """Return a prepared benchmark, or an audit by its folder.
 
     Raises:
-        StoreError: There is no such benchmark.
+        StoreError: There is neither of this name.
     """
+    from video_reasoning.tasks.handpick.audited import Audited
+    from video_reasoning.tasks.handpick.items import Prepared
+
+    folder = Path(benchmark).expanduser().absolute()
+    if benchmark not in store.SPLITS and folder.is_dir():
+        return Audited(folder)
     home = home and home.expanduser().absolute()
-    store.benchmark_folder(benchmark, home)
-    return home
+    try:
+        store.benchmark_folder(benchmark, home)
+    except StoreError as error:
+        raise StoreError(f"{error} Nor is there a folder {folder}, of an audit.") from None
+    return Prepared(benchmark, home)
 
 
 def _cleaned(annotator: str | None) -> str | None:
@@ -179,10 +189,10 @@ def _cleaned(annotator: str | None) -> str | None:
     return None if annotator is None else clean_annotator(annotator)
 
 
-def _log(file: Path, benchmark: str) -> PickLog:
+def _log(file: Path, source: Source) -> PickLog:
     from video_reasoning.tasks.handpick.record import PickLog
 
-    log = PickLog(file.expanduser().absolute(), benchmark)
+    log = PickLog(file.expanduser().absolute(), source.name)
     print_damaged(log)
     return log
 
@@ -190,19 +200,18 @@ def _log(file: Path, benchmark: str) -> PickLog:
 def _serve(
     items: Sequence[Item],
     log: PickLog,
-    benchmark: str,
+    source: Source,
     annotator: str,
     port: int | None,
     open_page: bool,
-    home: Path | None,
 ) -> None:
     def app() -> Any:
         from video_reasoning.tasks.handpick.server import Workplace, create_app
 
-        return create_app(Workplace(items, log, benchmark, annotator, home))
+        return create_app(Workplace(items, log, source, annotator))
 
     broken = sum(bool(item.problem) for item in items)
-    print(f"{len(items):,} items of {benchmark}, {annotator} picks, saved to {log.path}")
+    print(f"{len(items):,} items of {source.name}, {annotator} picks, saved to {log.path}")
     if broken:
         print(f"{broken:,} of them have no video that can be shown.")
     try:
@@ -224,13 +233,10 @@ def _print_progress(log: PickLog, items: Iterable[Item]) -> None:
         )
 
 
-def _import(
-    path: Path, log: PickLog, benchmark: str, annotator: str | None, home: Path | None
-) -> None:
+def _import(path: Path, log: PickLog, source: Source, annotator: str | None) -> None:
     from video_reasoning.tasks.handpick.exchange import import_csv
-    from video_reasoning.tasks.handpick.items import known_ids
 
-    found = import_csv(path, known_ids(benchmark, home), annotator)
+    found = import_csv(path, source.known(), annotator)
     new = log.record(found.decisions, imported=True)
     known = len(found.decisions) - new
     print(f"{path}: {new:,} decisions added, {known:,} known already.")
@@ -263,9 +269,8 @@ def _print_agreement(log: PickLog) -> None:
     print_some(f"{len(found):,} items on which annotators differ", [each.id for each in found])
 
 
-def _install(log: PickLog, benchmark: str, annotator: str | None, home: Path | None) -> None:
+def _install(log: PickLog, source: Source, annotator: str | None) -> None:
     from video_reasoning.tasks.handpick.exchange import install, plan
-    from video_reasoning.tasks.handpick.items import known_ids
     from video_reasoning.tasks.store.picks import PicksError
 
     decisions: Iterable[Decision] = log.decisions.values()
@@ -274,16 +279,18 @@ def _install(log: PickLog, benchmark: str, annotator: str | None, home: Path | N
         if not decisions:
             known = ", ".join(log.annotators()) or "nobody"
             raise PicksError(f"{log.path} has no decision of {annotator}; it has those of {known}.")
-    items = known_ids(benchmark, home)
-    done = plan(decisions, benchmark, items, home)
-    install(done, benchmark, home)
-    print(f"{len(done.combined.picks):,} picks of {len(items):,} questions written to {done.path}.")
+    done = plan(decisions, source)
+    install(done)
+    questions = len(source.known())
+    print(f"{len(done.combined.picks):,} picks of {questions:,} questions written to {done.path}.")
+    if source.installed:
+        print(source.installed)
     if done.combined.automatic:
         print(f"{done.combined.automatic:,} automatic picks were left out: no person made them.")
     for ids, what in (
         (done.combined.skipped, "items were skipped more often than picked"),
         (done.combined.other_video, "items were picked on different videos and left out"),
-        (done.changed, "items have another video in the store now and were left out"),
-        (done.unknown, "items are not in the store and were left out"),
+        (done.changed, "items have another video now and were left out"),
+        (done.unknown, "items are not known and were left out"),
     ):
         print_some(f"{len(ids):,} {what}", ids)

@@ -14,10 +14,10 @@ from video_reasoning.preprocessing.frames import count_frames
 from video_reasoning.preprocessing.video import VideoError
 from video_reasoning.tasks.errors import UserError
 from video_reasoning.tasks.handpick.agreement import Combined, combine
-from video_reasoning.tasks.handpick.items import Item
+from video_reasoning.tasks.handpick.items import Item, Source
 from video_reasoning.tasks.handpick.record import Decision
 from video_reasoning.tasks.pages.journal import clean_annotator, clean_reason
-from video_reasoning.tasks.store.picks import Pick, PicksError, picks_file, write_picks
+from video_reasoning.tasks.store.picks import Pick, PicksError, write_picks
 from video_reasoning.tasks.store.text_files import read_bytes, read_text
 
 COLUMNS = ("annotator", "id", "frame", "n_frames", "seconds", "skip")
@@ -103,7 +103,7 @@ def _decision(
     who = clean_annotator(who)
     item = items.get(cells["id"])
     if item is None:
-        raise PicksError(f"there is no question {cells['id']!r} in the store.")
+        raise PicksError(f"there is no question {cells['id']!r}.")
     if cells["frame"] and cells["skip"]:
         raise PicksError("it has both a frame and a reason to skip.")
     if cells["skip"]:
@@ -142,13 +142,13 @@ def _seconds(text: str) -> float | None:
 
 @dataclass(frozen=True)
 class Plan:
-    """What would be written into the store, and where.
+    """What would be installed, and where.
 
     Attributes:
         combined: The picks that were written, and what annotators left open.
-        unknown: Ids that are not in the store.
-        changed: Ids whose video in the store has another number of frames than when picked.
-        existing: Number of picks that are in the store now, and would be replaced.
+        unknown: Ids of no question.
+        changed: Ids whose video has another number of frames than when picked.
+        existing: Number of picks that are there now, and would be replaced.
         stamp: Names those picks; another one as soon as they are others.
     """
 
@@ -160,20 +160,15 @@ class Plan:
     stamp: str
 
 
-def plan(
-    decisions: Iterable[Decision],
-    benchmark: str,
-    items: Mapping[str, Item],
-    home: Path | None = None,
-) -> Plan:
-    """Make one pick for each item, to be written into the store.
+def plan(decisions: Iterable[Decision], source: Source) -> Plan:
+    """Make one pick for each item, to be put where the tasks read it.
 
     If an item's video can be read, its length is compared with the pick's.
 
     Raises:
         PicksError: If nothing is left to write.
     """
-    combined = combine(decisions)
+    combined, items = combine(decisions), source.known()
     kept, unknown, changed = [], [], []
     for pick in combined.picks:
         item = items.get(pick.id)
@@ -185,13 +180,11 @@ def plan(
             changed.append(pick.id)
     if not kept:
         raise PicksError(
-            f"There is no pick to put into the store: {len(combined.picks)} items have one, "
-            f"{len(unknown)} of them are not in the store, {len(changed)} were picked on another "
-            "video."
+            f"There is no pick to install: {len(combined.picks)} items have one, {len(unknown)} of "
+            f"them are not known, {len(changed)} were picked on another video."
         )
-    path = picks_file(benchmark, home)
-    existing, stamp = _existing(path)
-    return Plan(path, replace(combined, picks=kept), unknown, changed, existing, stamp)
+    existing, stamp = _existing(source.picks)
+    return Plan(source.picks, replace(combined, picks=kept), unknown, changed, existing, stamp)
 
 
 def _existing(path: Path) -> tuple[int, str]:
@@ -203,24 +196,22 @@ def _existing(path: Path) -> tuple[int, str]:
     return content.count(b"\n"), hashlib.sha256(content).hexdigest()[:16]
 
 
-def install(made: Plan, benchmark: str, home: Path | None = None, stamp: str | None = None) -> None:
-    """Write planned picks into the store, replacing the previous ones.
+def install(made: Plan, stamp: str | None = None) -> None:
+    """Write planned picks where the tasks read them, replacing the previous ones.
 
     Args:
         made: See :func:`plan`.
-        benchmark: Name of the benchmark.
-        home: The store.
         stamp: That of the picks that may be replaced; None to replace any.
 
     Raises:
-        PicksError: The store's picks are others than those that may be replaced.
-        OSError: If the store cannot be written.
+        PicksError: The picks there are others than those that may be replaced.
+        OSError: If they cannot be written.
     """
     if stamp is not None and _existing(made.path)[1] != stamp:
         raise PicksError(
             f"{made.path} has changed since you were asked; nothing was written: look again."
         )
-    write_picks(benchmark, made.combined.picks, home)
+    write_picks(made.path, made.combined.picks)
 
 
 def _fits(pick: Pick, item: Item) -> bool:

@@ -6,10 +6,11 @@ import hashlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 from video_reasoning.tasks import store
-from video_reasoning.tasks.errors import StoreError
+from video_reasoning.tasks.errors import StoreError, UserError
+from video_reasoning.tasks.store.picks import picks_file
 from video_reasoning.tasks.store.questions import load_questions
 
 _COLUMNS = ("id", "task", "question", "options", "answer", "video", "problem")
@@ -33,6 +34,59 @@ class Item:
     answer: str
     video: Path | None
     problem: str
+
+
+class Source(Protocol):
+    """Where questions are from, and where their picks are put."""
+
+    @property
+    def name(self) -> str:
+        """What a picks file says that its picks are for."""
+
+    @property
+    def picks(self) -> Path:
+        """The file of the picks that count."""
+
+    @property
+    def installed(self) -> str:
+        """What to do once they are there; "" if the tasks find them."""
+
+    def load(self, split: str | None = None) -> list[Item]:
+        """Return the items to pick for, in their order."""
+
+    def known(self) -> dict[str, Item]:
+        """Return all items, by id."""
+
+
+@dataclass(frozen=True)
+class Prepared:
+    """A prepared benchmark.
+
+    Attributes:
+        name: Its name.
+        home: The store; None for the usual one.
+    """
+
+    name: str
+    home: Path | None = None
+
+    @property
+    def picks(self) -> Path:
+        """The store's picks, which the tasks read."""
+        return picks_file(self.name, self.home)
+
+    @property
+    def installed(self) -> str:
+        """Nothing: the tasks find them."""
+        return ""
+
+    def load(self, split: str | None = None) -> list[Item]:
+        """Return the items of a split; see :func:`load_items`."""
+        return load_items(self.name, split, self.home)
+
+    def known(self) -> dict[str, Item]:
+        """Return the items of all prepared splits; see :func:`known_ids`."""
+        return known_ids(self.name, self.home)
 
 
 def load_items(benchmark: str, split: str | None = None, home: Path | None = None) -> list[Item]:
@@ -67,6 +121,19 @@ def known_ids(benchmark: str, home: Path | None = None) -> dict[str, Item]:
         if store.questions_file(benchmark, split, home).is_file():
             found.update((item.id, item) for item in load_items(benchmark, split, home))
     return found or {item.id: item for item in load_items(benchmark, None, home)}
+
+
+def of_task(items: Sequence[Item], task: str) -> list[Item]:
+    """Return the items of one task.
+
+    Raises:
+        UserError: None of them is of that task.
+    """
+    found = [item for item in items if item.task == task]
+    if not found:
+        known = ", ".join(dict.fromkeys(item.task for item in items))
+        raise UserError(f"There is no task {task!r} among these questions; they are of {known}.")
+    return found
 
 
 def sample(items: Sequence[Item], size: int, seed: int = 0) -> list[Item]:

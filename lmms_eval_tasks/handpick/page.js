@@ -245,7 +245,7 @@ async function saveInstall() {
       annotator: session.annotator, whose: planned.whose, picks: planned.picks, stamp: planned.stamp,
     });
     $("install-dialog").close();
-    say(`${saved.picks} picks are in the store: ${saved.path}`);
+    say(`${saved.picks} picks are installed: ${saved.path}`);
   } catch (error) {
     $("install-problem").textContent = error.message;
   } finally {

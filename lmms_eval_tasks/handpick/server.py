@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Sequence
-from pathlib import Path
 from typing import Annotated, Any
 
 from fastapi import APIRouter, FastAPI, HTTPException, Query
@@ -15,7 +15,7 @@ from video_reasoning.metrics.intervals import Estimate
 from video_reasoning.preprocessing.video import VideoError
 from video_reasoning.tasks.handpick.agreement import agreements, differences
 from video_reasoning.tasks.handpick.exchange import Plan, as_csv, install, plan
-from video_reasoning.tasks.handpick.items import Item, known_ids
+from video_reasoning.tasks.handpick.items import Item, Source
 from video_reasoning.tasks.handpick.record import Decision, PickLog
 from video_reasoning.tasks.pages import server as pages
 from video_reasoning.tasks.pages.journal import LONGEST_NAME, clean_annotator
@@ -54,24 +54,15 @@ class Workplace(pages.Workplace[Item, Decision]):
     Args:
         items: The items to pick for, in the order in which they are shown.
         log: The picks file.
-        benchmark: Name of the benchmark.
+        source: Where the items are from, and where picks are put.
         annotator: Name that a new page begins with.
-        home: The store that picks are put into; None for the usual one.
     """
 
     package = "video_reasoning.tasks.handpick"
 
-    def __init__(
-        self,
-        items: Sequence[Item],
-        log: PickLog,
-        benchmark: str,
-        annotator: str,
-        home: Path | None = None,
-    ) -> None:
-        super().__init__(items, log, benchmark, annotator)
-        self.benchmark = benchmark
-        self.home = home
+    def __init__(self, items: Sequence[Item], log: PickLog, source: Source, annotator: str) -> None:
+        super().__init__(items, log, source.name, annotator)
+        self.source = source
 
     def key(self, item: Item, annotator: str) -> tuple[str, str]:
         """Return the key of an annotator's decisions on an item."""
@@ -88,12 +79,10 @@ class Workplace(pages.Workplace[Item, Decision]):
         return Decision(annotator, item.id, skip=reason)
 
     def plan(self, whose: str) -> Plan:
-        """Plan what would be put into the store: everybody's picks, or one annotator's."""
+        """Plan what would be installed: everybody's picks, or one annotator's."""
         self.log.refresh()
         decisions = self.log.of(whose) if whose else self.log.decisions
-        return plan(
-            decisions.values(), self.benchmark, known_ids(self.benchmark, self.home), self.home
-        )
+        return plan(decisions.values(), self.source)
 
 
 def create_app(workplace: Workplace) -> FastAPI:
@@ -166,7 +155,7 @@ def _interval(found: Estimate) -> list[float] | None:
 @_router.get("/api/export")
 def _export(workplace: Place) -> Response:
     workplace.log.refresh()
-    name = f"{workplace.benchmark}-picks.csv"
+    name = re.sub(r"[^\w.-]+", "_", f"{workplace.source.name}-picks.csv", flags=re.ASCII)
     headers = {"Content-Disposition": f'attachment; filename="{name}"'}
     content = as_csv(workplace.log.decisions.values())
     return Response(content, media_type="text/csv; charset=utf-8", headers=headers)
@@ -186,8 +175,8 @@ def _plan(
         "left_out": {
             "skipped more often than picked": len(made.combined.skipped),
             "picked on different videos": len(made.combined.other_video),
-            "another video in the store now": len(made.changed),
-            "not in the store": len(made.unknown),
+            "another video now": len(made.changed),
+            "not known": len(made.unknown),
         },
     }
 
@@ -197,5 +186,5 @@ def _install(workplace: Place, request: InstallRequest) -> dict[str, Any]:
     made: Plan = workplace.plan(clean_annotator(request.whose) if request.whose else "")
     if len(made.combined.picks) != request.picks:
         raise HTTPException(409, "The picks have changed since you were asked: look again.")
-    install(made, workplace.benchmark, workplace.home, request.stamp)
+    install(made, request.stamp)
     return {"picks": request.picks, "path": str(made.path)}

@@ -22,6 +22,9 @@ from video_reasoning.tasks import store
 from video_reasoning.tasks.errors import UserError, cause
 from video_reasoning.tasks.store.text_files import loads, read_text
 
+PICKS = "picks.jsonl"
+"""Name of a file of picks."""
+
 AUTOMATIC = "automatic:"  # how the name of a model that picked began in earlier versions
 
 
@@ -55,7 +58,7 @@ class Pick:
 
 def picks_file(benchmark: str, store_home: Path | None = None) -> Path:
     """Where a benchmark's picks lie in the store (the file need not exist)."""
-    return store.benchmark_folder(benchmark, store_home) / "picks.jsonl"
+    return store.benchmark_folder(benchmark, store_home) / PICKS
 
 
 def read_installed(benchmark: str, store_home: Path | None = None) -> dict[str, Pick]:
@@ -94,22 +97,15 @@ def read_picks(benchmark: str, store_home: Path | None = None) -> dict[str, int]
     return {name: pick.frame for name, pick in read_installed(benchmark, store_home).items()}
 
 
-def write_picks(benchmark: str, picks: Iterable[Pick], store_home: Path | None = None) -> Path:
-    """Replace the benchmark's picks in the store, as a whole.
+def write_picks(path: Path, picks: Iterable[Pick]) -> None:
+    """Replace the picks of a file (see :func:`picks_file`), as a whole.
 
     Raises:
-        PicksError: if nothing of the benchmark is in the store.
+        OSError: if its folder is not there or cannot be written.
     """
-    path = picks_file(benchmark, store_home)
-    if not path.parent.is_dir():
-        raise PicksError(
-            f"There is no {benchmark} in {path.parent.parent} to put picks into: "
-            f"run `video-reasoning prepare {benchmark} --source RELEASE` first."
-        )
     lines = [json.dumps(asdict(pick), ensure_ascii=False) + "\n" for pick in picks]
     with atomic_path(path) as temporary:
         temporary.write_text("".join(lines), encoding="utf-8", newline="\n")
-    return path
 
 
 def _parse(entry: Any) -> Pick:

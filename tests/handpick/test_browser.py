@@ -18,7 +18,7 @@ import pytest
 from tests.handpick.stores import FRAMES, row, write_store
 from tests.handpick.test_command import SERVE
 from video_reasoning.preprocessing.sampling import uniform_indices
-from video_reasoning.tasks.handpick.items import load_items
+from video_reasoning.tasks.handpick.items import Prepared, load_items
 from video_reasoning.tasks.handpick.record import Decision, PickLog
 
 pytest.importorskip("fastapi", reason="needs the extra `handpick`")
@@ -51,7 +51,7 @@ class Server:
 
         items = load_items("tvbench", home=self.home)
         log = PickLog(self.out, "tvbench")
-        workplace = server.Workplace(items, log, "tvbench", "ana", self.home)
+        workplace = server.Workplace(items, log, Prepared("tvbench", self.home), "ana")
         bound = open_socket(self.port)
         self.server = build_server(server.create_app(workplace))
         self.thread = threading.Thread(target=self.server.run, kwargs={"sockets": [bound]})
@@ -397,7 +397,7 @@ def test_picks_are_installed_by_agreement_only(page: Page, server: Server) -> No
     page.script("document.getElementById('install-replace').focus()")
     page.press(Keys.SPACE, Keys.ENTER)
     page.wait(lambda: page.open_dialog() == "")
-    assert "2 picks are in the store" in page.text("status")
+    assert "2 picks are installed" in page.text("status")
     assert [json.loads(line)["frame"] for line in installed.read_text().splitlines()] == [0, 2]
     page.press("3", "i")
     page.wait(lambda: "Replace the 2 picks" in page.text("install-replace-text"))

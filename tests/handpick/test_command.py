@@ -120,7 +120,7 @@ def test_automatic_picks_of_earlier_versions_are_not_installed(
     [
         (["serve", "--annotator", "=x"], "not a name for an annotator"),
         (["serve", "--annotator", "automatic:x"], "not handpicked"),
-        (["install"], "no pick to put into the store"),
+        (["install"], "no pick to install"),
         (["import", "/nowhere.csv"], "cannot be read"),
         (["serve", "--split", "train"], "no split called 'train'"),
         (["serve", "--home", "/nowhere"], "No questions of tvbench in /nowhere"),

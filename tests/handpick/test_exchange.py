@@ -9,7 +9,7 @@ import pytest
 from tests.handpick.stores import FRAMES, row, write_store
 from video_reasoning.tasks.handpick.agreement import agreements, combine, differences
 from video_reasoning.tasks.handpick.exchange import export_csv, import_csv, install, plan
-from video_reasoning.tasks.handpick.items import Item, known_ids
+from video_reasoning.tasks.handpick.items import Item, Prepared, known_ids
 from video_reasoning.tasks.handpick.record import Decision
 from video_reasoning.tasks.store.picks import Pick, PicksError, read_installed
 
@@ -231,13 +231,13 @@ def test_what_is_no_table_is_refused(
 # Into the store
 
 
-def test_the_store_gets_one_pick_an_item(home: Path, items: dict[str, Item]) -> None:
+def test_the_store_gets_one_pick_an_item(home: Path) -> None:
     decisions = [
         pick("ana", 1, 5), pick("ben", 1, 9), skip("ana", 2),
         pick("ana", 3, 5, n_frames=41), pick("ana", 4, 2), pick("ana", 77, 1),
     ]  # fmt: skip
-    done = plan(decisions, "tvbench", items, home)
-    install(done, "tvbench", home)
+    done = plan(decisions, Prepared("tvbench", home))
+    install(done)
     assert read_installed("tvbench", home) == {
         "direction/1": Pick("direction/1", 5, 40, "ana + ben"),
         "direction/4": Pick("direction/4", 2, 40, "ana"),
@@ -246,8 +246,8 @@ def test_the_store_gets_one_pick_an_item(home: Path, items: dict[str, Item]) -> 
     assert done.changed == ["direction/3"] and done.unknown == ["direction/77"]
 
 
-def test_nothing_to_install_leaves_the_store_as_it_is(home: Path, items: dict[str, Item]) -> None:
-    install(plan([pick("ana", 2, 7)], "tvbench", items, home), "tvbench", home)
-    with pytest.raises(PicksError, match="There is no pick to put into the store"):
-        plan([skip("ana", 1), pick("ana", 77, 1)], "tvbench", items, home)
+def test_nothing_to_install_leaves_the_store_as_it_is(home: Path) -> None:
+    install(plan([pick("ana", 2, 7)], Prepared("tvbench", home)))
+    with pytest.raises(PicksError, match="There is no pick to install"):
+        plan([skip("ana", 1), pick("ana", 77, 1)], Prepared("tvbench", home))
     assert list(read_installed("tvbench", home)) == ["direction/2"]

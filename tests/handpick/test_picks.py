@@ -32,26 +32,20 @@ def write(home: Path, text: str | bytes) -> Path:
 
 def test_picks_come_back_as_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "tvbench").mkdir()
-    path = write_picks("tvbench", [ONE, TWO], tmp_path)
-    assert path == tmp_path / "tvbench" / "picks.jsonl"
+    path = tmp_path / "tvbench" / "picks.jsonl"
+    write_picks(picks_file("tvbench", tmp_path), [ONE, TWO])
     assert read_installed("tvbench", tmp_path) == {ONE.id: ONE, TWO.id: TWO}
     monkeypatch.setenv(store.HOME_VARIABLE, str(tmp_path))
     assert read_picks("tvbench") == {ONE.id: 3, TWO.id: 0}
     assert json.loads(path.read_text(encoding="utf-8").splitlines()[0]) == {
         "id": "direction/1", "frame": 3, "n_frames": 40, "annotator": "ana",
     }  # fmt: skip
-    write_picks("tvbench", [TWO], tmp_path)
+    write_picks(path, [TWO])
     assert read_picks("tvbench") == {TWO.id: 0}
 
 
 def test_without_a_file_there_are_no_picks(tmp_path: Path) -> None:
     assert read_picks("tvbench", tmp_path) == {}
-
-
-def test_picks_need_a_store(tmp_path: Path) -> None:
-    with pytest.raises(PicksError, match="prepare tvbench"):
-        write_picks("tvbench", [ONE], tmp_path)
-    assert not (tmp_path / "tvbench").exists()
 
 
 @pytest.mark.parametrize(

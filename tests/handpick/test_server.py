@@ -19,7 +19,7 @@ from fastapi.testclient import TestClient
 from tests.handpick.stores import FRAMES, row, write_store
 from video_reasoning.preprocessing.sampling import uniform_indices
 from video_reasoning.tasks.handpick import record
-from video_reasoning.tasks.handpick.items import load_items
+from video_reasoning.tasks.handpick.items import Prepared, load_items
 from video_reasoning.tasks.handpick.record import PickLog
 from video_reasoning.tasks.handpick.server import Workplace, create_app
 from video_reasoning.tasks.pages import journal, server
@@ -47,7 +47,7 @@ def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture
 def workplace(home: Path, tmp_path: Path) -> Iterator[Workplace]:
     log = PickLog(tmp_path / "picks.jsonl", "tvbench")
-    made = Workplace(load_items("tvbench", home=home), log, "tvbench", "ana", home)
+    made = Workplace(load_items("tvbench", home=home), log, Prepared("tvbench", home), "ana")
     yield made
     made.close()
 
@@ -163,7 +163,7 @@ def test_pick_skip_undo_and_resume(
     taken = post(client, "/api/undo", headers, annotator="ana").json()
     assert taken["item"] == 1 and taken["decision"]["state"] == "open"
     items = load_items("tvbench", home=home)
-    again = Workplace(items, PickLog(workplace.log.path, "tvbench"), "tvbench", "ana")
+    again = Workplace(items, PickLog(workplace.log.path, "tvbench"), Prepared("tvbench"), "ana")
     with TestClient(create_app(again), base_url=BASE) as resumed:
         assert states(resumed, "ana") == ["picked", "open", "broken", "open", "open"]
         assert resumed.get("/api/session").json()["annotators"] == ["ana", "ben"]
@@ -209,7 +209,7 @@ def test_picks_are_installed_as_they_were_shown(
     client: TestClient, headers: dict[str, str], home: Path
 ) -> None:
     nothing = client.get("/api/install")
-    assert nothing.status_code == 422 and "no pick to put" in nothing.json()["detail"]
+    assert nothing.status_code == 422 and "no pick to install" in nothing.json()["detail"]
     post(client, "/api/pick", headers, annotator="ana", item=0, position=5)
     post(client, "/api/pick", headers, annotator="ben", item=4, position=5)
     everybody, hers = (
@@ -417,7 +417,7 @@ def test_a_name_in_the_address_is_checked(client: TestClient) -> None:
 
 
 def test_each_start_has_its_own_token(workplace: Workplace, home: Path, tmp_path: Path) -> None:
-    other = Workplace(workplace.items, workplace.log, "tvbench", "ana")
+    other = Workplace(workplace.items, workplace.log, Prepared("tvbench"), "ana")
     assert other.token != workplace.token and len(other.token) >= 43
     assert other.start != workplace.start
 

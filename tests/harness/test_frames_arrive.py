@@ -26,7 +26,7 @@ from tests.tasks.releases import (
 )
 from video_reasoning.preprocessing.conditions import Condition, condition_indices
 from video_reasoning.tasks.prepare.build import prepare
-from video_reasoning.tasks.store.picks import Pick, write_picks
+from video_reasoning.tasks.store.picks import Pick, picks_file, write_picks
 
 pytestmark = [pytest.mark.harness, pytest.mark.slow]
 
@@ -65,7 +65,7 @@ def numbered_store(tmp_path_factory: pytest.TempPathFactory) -> Path:
     for benchmark in ("tvbench", "causalvqa", "blackswan"):
         prepare(benchmark, folder / benchmark, store_home=folder / "store")
     picks = [Pick(f"direction/{n}", PICKED, FRAMES, "the drawing") for n in names]
-    write_picks("tvbench", picks, folder / "store")
+    write_picks(picks_file("tvbench", folder / "store"), picks)
     return folder / "store"
 
 

@@ -21,7 +21,7 @@ from video_reasoning.preprocessing.sampling import uniform_indices
 from video_reasoning.tasks import store
 from video_reasoning.tasks.audit.evaluate import evaluate_questions
 from video_reasoning.tasks.results.principles import TASK, evaluate
-from video_reasoning.tasks.store.picks import Pick, write_picks
+from video_reasoning.tasks.store.picks import Pick, picks_file, write_picks
 from video_reasoning.tasks.store.questions import load_questions
 from video_reasoning.tasks.tvbench.release import TASK_FILES
 
@@ -43,7 +43,7 @@ def install_picks(home: Path, release: Path) -> int:
         place = informative.get(row["id"], ANYWHERE)
         frame = uniform_indices(row["frames"], 16)[place]
         picks.append(Pick(row["id"], frame, row["frames"], "the drawing"))
-    write_picks("tvbench", picks, home)
+    write_picks(picks_file("tvbench", home), picks)
     return len(informative)
 
 

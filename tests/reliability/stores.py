@@ -241,7 +241,7 @@ def check_page(store: Path, tally: Tally) -> None:
 
         import httpx
 
-        from video_reasoning.tasks.handpick.items import load_items
+        from video_reasoning.tasks.handpick.items import Prepared, load_items
         from video_reasoning.tasks.handpick.record import PickLog
         from video_reasoning.tasks.handpick.server import Workplace, create_app
 
@@ -263,7 +263,7 @@ def check_page(store: Path, tally: Tally) -> None:
         for benchmark in BENCHMARKS:
             items = load_items(benchmark, None, store)
             log = PickLog(store / f"{benchmark}-page.jsonl", benchmark)
-            workplace = Workplace(items, log, benchmark, "ana")
+            workplace = Workplace(items, log, Prepared(benchmark), "ana")
             found[benchmark] = asyncio.run(ask(workplace, items))
             workplace.close()
         return found

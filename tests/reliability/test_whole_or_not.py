@@ -21,7 +21,7 @@ from video_reasoning.tasks.handpick.record import Decision, PickLog
 from video_reasoning.tasks.prepare.build import prepare
 from video_reasoning.tasks.prepare.jobs import link_or_copy
 from video_reasoning.tasks.release import source
-from video_reasoning.tasks.store.picks import Pick, write_picks
+from video_reasoning.tasks.store.picks import Pick, picks_file, write_picks
 
 
 def test_the_content_id_is_of_the_whole_file(tmp_path: Path) -> None:
@@ -108,7 +108,7 @@ def test_files_of_the_store_are_replaced_and_never_written_in_place(tmp_path: Pa
     home = tmp_path / "home"
     release = write_tvbench(tmp_path / "release", {"1": tvbench_question()})
     prepare("tvbench", release, store_home=home, workers=1)
-    write_picks("tvbench", [Pick("direction/1", 1, 12, "ana")], home)
+    write_picks(picks_file("tvbench", home), [Pick("direction/1", 1, 12, "ana")])
     files = [
         home / "tvbench" / name
         for name in ("test/questions.parquet", "manifest.json", "picks.jsonl")
@@ -120,7 +120,7 @@ def test_files_of_the_store_are_replaced_and_never_written_in_place(tmp_path: Pa
         before.append(file.read_bytes())
     write_tvbench(release, {"1": tvbench_question(), "2": tvbench_question(answer=1)})
     prepare("tvbench", release, store_home=home, workers=1)
-    write_picks("tvbench", [Pick("direction/2", 1, 12, "ana")], home)
+    write_picks(picks_file("tvbench", home), [Pick("direction/2", 1, 12, "ana")])
     for number, file in enumerate(files):
         assert file.read_bytes() != before[number], file
         assert (tmp_path / f"old{number}").read_bytes() == before[number], file

@@ -12,7 +12,7 @@ from decord import VideoReader, cpu
 
 from tests.tasks.releases import write_video
 from video_reasoning.tasks import store, tvbench
-from video_reasoning.tasks.store.picks import Pick, write_picks
+from video_reasoning.tasks.store.picks import Pick, picks_file, write_picks
 from video_reasoning.tasks.tvbench import principles
 
 
@@ -28,7 +28,7 @@ def questions(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> datasets.Datas
 
 
 def test_documents_of_a_question_stand_together(questions: datasets.Dataset) -> None:
-    write_picks("tvbench", [Pick("direction/1", 7, 40, "ada")])
+    write_picks(picks_file("tvbench"), [Pick("direction/1", 7, 40, "ada")])
     documents = principles.principles_docs(questions)
     assert [(d["id"][-1], d["condition"]) for d in documents] == [
         ("0", "ordered16"), ("0", "shuffled16"), ("0", "random1"),
@@ -39,7 +39,7 @@ def test_documents_of_a_question_stand_together(questions: datasets.Dataset) -> 
 
 
 def test_each_condition_shows_its_frames_and_says_how_many(questions: datasets.Dataset) -> None:
-    write_picks("tvbench", [Pick("direction/0", 7, 40, "ada")])
+    write_picks(picks_file("tvbench"), [Pick("direction/0", 7, 40, "ada")])
     shown = {}
     for document in principles.principles_docs(questions.select([0])):
         (path,) = principles.principles_visual(document)

@@ -85,9 +85,8 @@ def run(folder: Path, questions: Path | None, scores: Scores = SCORES, **options
 
 def picks(tmp_path: Path, annotator: str) -> None:
     write_picks(
-        "tvbench",
+        picks_file("tvbench", tmp_path / "store"),
         [Pick(id_, 7, 40, annotator) for id_ in SCORES["handpicked1"]],
-        tmp_path / "store",
     )
 
 
