@@ -10,6 +10,7 @@ import math
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -30,6 +31,9 @@ Progress = Callable[[int, int], None]
 
 CLIP_MODEL = "openai/clip-vit-large-patch14"
 JUDGE_MODEL = "meta-llama/Llama-3.1-8B-Instruct"
+
+_PATIENCE = 10
+"""Seconds that the hub may take to answer."""
 
 
 class ModelError(RuntimeError):
@@ -330,10 +334,34 @@ def _best_device() -> str:
 
 def _load(kind: Any, model: str, **arguments: Any) -> Any:
     try:
+        try:
+            return kind.from_pretrained(model, local_files_only=True, **arguments)
+        except OSError:
+            if Path(model).is_dir():
+                raise
+            _reach(model)
         return kind.from_pretrained(model, **arguments)
     except (OSError, ValueError) as error:
         first = str(error).strip().splitlines()[0] if str(error).strip() else repr(error)
         raise ModelError(
             f"The model '{model}' cannot be loaded ({first}); give a local folder with it, "
             f"or download it with `hf download {model}` (a gated model needs `hf auth login`)."
+        ) from error
+
+
+def _reach(model: str) -> None:
+    """Ask the hub for a model once; its client's own attempts take a minute without a network.
+
+    Raises:
+        ConnectionError: The hub does not answer.
+    """
+    from huggingface_hub import model_info
+
+    try:
+        model_info(model, timeout=_PATIENCE)
+    except (OSError, ValueError):
+        return  # it answered, or must not be asked: the attempt to load says more
+    except Exception as error:
+        raise ConnectionError(
+            f"it is not in the cache, and the hub does not answer: {error}"
         ) from error

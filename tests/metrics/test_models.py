@@ -2,6 +2,10 @@
 
 import json
 import math
+import os
+import shutil
+import subprocess
+import sys
 import threading
 from functools import cache
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -214,6 +218,30 @@ def test_a_model_that_is_not_there_is_one_clear_sentence(tmp_path, monkeypatch):
     for make in (ClipScorer, LlmJudge):
         with pytest.raises(ModelError, match=r"cannot be loaded .*give a local folder"):
             make(str(tmp_path / "nowhere"), device="cpu")
+
+
+def test_without_a_network_nothing_is_tried_again(clip_folder, tmp_path):
+    """A cached model is loaded without a question to the hub; one that is absent with one."""
+    cached = tmp_path / "hub/models--made--clip"
+    shutil.copytree(clip_folder, cached / "snapshots/0")
+    (cached / "refs").mkdir()
+    (cached / "refs/main").write_text("0")
+    script = """
+from video_reasoning.metrics.models import ClipScorer, ModelError
+assert ClipScorer("made/clip", device="cpu").embed(["a dog runs"]).shape[0] == 1
+try:
+    ClipScorer("made/other", device="cpu")
+except ModelError as error:
+    print(error)
+"""
+    environment = {**os.environ, "HF_HOME": str(tmp_path), "HF_ENDPOINT": "http://127.0.0.1:9"}
+    environment.pop("HF_HUB_OFFLINE", None)
+    done = subprocess.run(
+        [sys.executable, "-c", script], env=environment, capture_output=True, text=True, check=True
+    )
+    assert "not in the cache, and the hub does not answer" in done.stdout
+    assert "give a local folder" in done.stdout
+    assert "Retrying" not in done.stderr and "127.0.0.1" not in done.stderr
 
 
 @pytest.fixture
