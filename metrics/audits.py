@@ -11,6 +11,7 @@ right without what it claims to need was not answered by luck?
 from __future__ import annotations
 
 import math
+from bisect import bisect_right
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, replace
 from statistics import NormalDist
@@ -344,9 +345,7 @@ def discoveries(posterior: Sequence[float], rate: float) -> list[int]:
     if not 0 < rate < 1:
         raise ValueError(f"rate is {rate}; it must be between 0 and 1, e.g. 0.1.")
     order = sorted(range(len(posterior)), key=lambda place: -posterior[place])
-    chosen: list[int] = []
-    for place in order:
-        if mean(1 - posterior[each] for each in [*chosen, place]) > rate:
-            break
-        chosen.append(place)
-    return chosen
+    innocent = [1 - posterior[place] for place in order]
+    # The mean grows with their number.
+    numbers = range(1, len(order) + 1)
+    return order[: bisect_right(numbers, rate, key=lambda number: mean(innocent[:number]))]

@@ -310,16 +310,17 @@ def guessed_classes(
     """
     from scipy.stats import binom
 
-    shares: dict[QuestionClass, list[float]] = {name: [] for name in CLASSES}
-    for options in n_options:
+    shares: dict[int, dict[QuestionClass, float]] = {}
+    for options in set(n_options):
         once = float(binom.sf(least - 1, models, 1 / options))
         left = 1.0
+        shares[options] = {}
         for name, power in zip(CLASSES, (1, frames, 1, 1), strict=False):
             reached = 1 - (1 - once) ** power
-            shares[name].append(left * reached)
+            shares[options][name] = left * reached
             left *= 1 - reached
-        shares["open"].append(left)
-    return {name: mean(each) for name, each in shares.items()}
+        shares[options]["open"] = left
+    return {name: mean(shares[options][name] for options in n_options) for name in CLASSES}
 
 
 def guessed_groups(n_options: Sequence[Sequence[int]]) -> float:

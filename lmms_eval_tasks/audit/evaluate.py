@@ -220,9 +220,9 @@ def _evaluate_group(
 # Reading the logs
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class _Answer:
-    """One line of a log."""
+    """One line of a log, without the values that were read from it."""
 
     sample: Sample
     note: Note
@@ -286,7 +286,8 @@ def _read(
                 continue  # asked only so that the harness has a document
             row, known = places[row]
             note = replace(note, id=known)
-        log.answers[row] = _Answer(sample, note, _scores(sample, note, log.own))
+        scores = _scores(sample, note, log.own)
+        log.answers[row] = _Answer(replace(sample, values={}), note, scores)
     unseen = sum(answer.note.unseen for answer in log.answers.values())
     if unseen:
         notes.append(

@@ -11,7 +11,7 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from pathlib import Path
 
 from video_reasoning.metrics.audits import Answerable, answerable, discoveries
@@ -114,7 +114,7 @@ def find_questions(plan: Plan, results: Iterable[AuditResult]) -> list[Finding]:
             posterior = max(each.found.posterior[place] for each in against)
             weight = sum(each.kind.weight for each in against)
             found = Finding(
-                **vars(question),
+                **{each.name: getattr(question, each.name) for each in fields(question)},
                 task=result.name,
                 reasons=tuple(_reason(each, place) for each in against),
                 posterior=round(posterior, 4),

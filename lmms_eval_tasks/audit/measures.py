@@ -189,7 +189,13 @@ def classes_of(
     Returns:
         The class of each question; None if a condition is missing that could change it.
     """
-    needs = [[_answered(variants, each) for each in questions] for variants, questions in models]
+    needs = []
+    for variants, questions in models:
+        asked = {
+            need: [[each.name for each in variants if each.evidence == kind] for kind in kinds]
+            for need, kinds in _NEEDS.items()
+        }
+        needs.append([_answered(asked, each) for each in questions])
     return [
         question_class(**{name: agreed([need[name] for need in each], least) for name in _NEEDS})
         for each in zip(*needs, strict=True)
@@ -225,21 +231,25 @@ _NEEDS: Mapping[str, tuple[str, ...]] = {
 """What a class depends on -> the kinds of conditions that show it; one of them is enough."""
 
 
-def _answered(variants: Sequence[Variant], question: AuditedQuestion) -> dict[str, bool | None]:
-    """Whether a model answers a question under each kind of condition."""
+def _answered(
+    asked: Mapping[str, Sequence[Sequence[str]]], question: AuditedQuestion
+) -> dict[str, bool | None]:
+    """Whether a model answers a question under each kind of condition.
+
+    Args:
+        asked: What a class depends on -> the conditions of each kind that shows it.
+        question: The question.
+    """
     found: dict[str, bool | None] = {}
-    for name, kinds in _NEEDS.items():
-        each = [_mostly(variants, question, kind) for kind in kinds]
+    for name, kinds in asked.items():
+        each = [_mostly(question, conditions) for conditions in kinds]
         known = [one for one in each if one is not None]
         found[name] = any(known) if known else None
     return found
 
 
-def _mostly(variants: Sequence[Variant], question: AuditedQuestion, kind: str) -> bool | None:
-    """Whether more than half of the answers under a kind of condition are right."""
-    answers = [
-        right
-        for variant in variants
-        if variant.evidence == kind and (right := _is_right(question, variant)) is not None
-    ]
+def _mostly(question: AuditedQuestion, conditions: Sequence[str]) -> bool | None:
+    """Whether more than half of the answers under some conditions are right."""
+    scores = [question.scores.get(name) for name in conditions]
+    answers = [score >= RIGHT for score in scores if score is not None]
     return sum(answers) * 2 > len(answers) if answers else None

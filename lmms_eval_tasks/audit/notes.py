@@ -26,7 +26,7 @@ _DOCUMENTS = "documents.json"
 _PROBLEMS = "problems.jsonl"
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Note:
     """What an audit needs to know about one logged document.
 

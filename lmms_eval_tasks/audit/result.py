@@ -103,7 +103,7 @@ class LetterUse:
     excess: _Estimate
 
 
-@dataclass
+@dataclass(slots=True)
 class AuditedQuestion:
     """One question of an audited task.
 
@@ -292,7 +292,7 @@ class Audit:
         return dict(_AUDIT.dump_python(self, mode="json", by_alias=True))
 
 
-@dataclass(kw_only=True)
+@dataclass(kw_only=True, slots=True)
 class Finding(AuditedQuestion):
     """A question that is right under a condition that should leave it unanswerable.
 

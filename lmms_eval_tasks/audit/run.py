@@ -392,18 +392,24 @@ def join_audits(request: Request, folders: Sequence[Path]) -> int:
     if votes > len(folders):
         raise AuditError(f"--votes {votes} is more than the {len(folders)} audits given.")
     plans = [read_plan(folder / TASKS / FILE) for folder in folders]
-    found = [
-        evaluate(plan, folder / TASKS, folder / RUNS, metric=request.metric, level=request.level)
-        for plan, folder in zip(plans, folders, strict=True)
-    ]
-    by_name = [
-        {each.name: each for each in audit.results if len(each.tasks) == 1 and not each.refused}
-        for audit in found
-    ]
+    models: list[str] = []
+    by_name: list[dict[str, AuditResult]] = []
+    for plan, folder in zip(plans, folders, strict=True):
+        found = evaluate(
+            *(plan, folder / TASKS, folder / RUNS), metric=request.metric, level=request.level
+        )
+        models.append(found.model)
+        by_name.append(
+            {
+                each.name: _bare(each)
+                for each in found.results
+                if len(each.tasks) == 1 and not each.refused
+            }
+        )
     names = [name for name in by_name[0] if all(name in each for each in by_name)]
     if not names:
         raise AuditError("The audits have no audited task in common.")
-    print(f"{len(folders)} audits: {', '.join(audit.model for audit in found)}")
+    print(f"{len(folders)} audits: {', '.join(models)}")
     joined: list[list[AuditResult]] = [[] for _ in folders]
     for name in names:
         results, dropped = aligned([each[name] for each in by_name])
@@ -413,12 +419,21 @@ def join_audits(request: Request, folders: Sequence[Path]) -> int:
         print(f"\n{name}: {len(results[0].questions):,} questions{left}")
         for gathered in evidence(list(zip(plans, results, strict=True))):
             print(f"  {gathered.sentence}")
-        _print_classes(plans, results, [audit.model for audit in found], votes)
+        _print_classes(plans, results, models, votes)
     if request.export_classes is not None:
         write_classes(request.export_classes, list(zip(plans, joined, strict=True)), votes)
         print(f"The class of each question: {request.export_classes}")
     _export(request, list(zip(plans, joined, strict=True)))
     return 0
+
+
+def _bare(result: AuditResult) -> AuditResult:
+    """Leave out what was said and sent: it would be in memory for all models at once."""
+    questions = [
+        AuditedQuestion(each.row, each.id, "", options=each.options, scores=each.scores)
+        for each in result.questions
+    ]
+    return replace(result, questions=questions)
 
 
 def _print_classes(

@@ -126,7 +126,7 @@ class Run:
         return path
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Sample:
     """One line of a sample log.
 

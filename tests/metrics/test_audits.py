@@ -84,6 +84,18 @@ def test_a_perfect_benchmark_keeps_its_questions() -> None:
         assert found.lucky > 0.9 * (right > 0).sum()
 
 
+def test_questions_are_thrown_out_in_time_that_grows_with_their_number() -> None:
+    looked: list[object] = []
+
+    class Counted(list[float]):
+        def __getitem__(self, place: object) -> float:  # type: ignore[override]
+            looked.append(place)
+            return super().__getitem__(place)  # type: ignore[call-overload,no-any-return]
+
+    assert len(discoveries(Counted([0.95] * 900 + [0.1] * 100), 0.1)) == 956
+    assert len(looked) < 3 * 1000
+
+
 def test_questions_that_were_not_asked() -> None:
     found = answerable([0, 1], [0, 1], [0.25, math.nan])
     assert found.posterior == (0.0, 0.0) and math.isnan(found.share)

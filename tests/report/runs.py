@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -111,10 +112,13 @@ def condition_lines(
     questions: Sequence[Line], choose: Callable[[Line, str], str | None], conditions: Sequence[str]
 ) -> list[Line]:
     """What a run over several frame conditions logs."""
-    lines = []
-    for question in questions:
-        for condition in conditions:
-            choice = choose(question, condition)
-            line = judged_line(len(lines), question, choice, condition=condition)
-            lines.append({**line, "input": prompt(question)})
-    return lines
+    return list(each_condition_line(questions, choose, conditions))
+
+
+def each_condition_line(
+    questions: Sequence[Line], choose: Callable[[Line, str], str | None], conditions: Sequence[str]
+) -> Iterator[Line]:
+    """The same, one line at a time."""
+    for number, (question, condition) in enumerate(product(questions, conditions)):
+        line = judged_line(number, question, choose(question, condition), condition=condition)
+        yield {**line, "input": prompt(question)}

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -71,7 +71,7 @@ def missing_line(doc_id: int, question: Mapping[str, Any], **groups: str) -> dic
 
 def write_run(
     folder: Path,
-    tasks: Mapping[str, Sequence[Mapping[str, Any]]],
+    tasks: Mapping[str, Iterable[Mapping[str, Any]]],
     *,
     model: str = "random_choice",
     checkpoint: str = "",
@@ -111,6 +111,6 @@ def write_run(
     path = target / f"{date}_results.json"
     path.write_text(json.dumps(content, indent=2, ensure_ascii=False), encoding="utf-8")
     for task, lines in tasks.items():
-        written = "".join(json.dumps(line, ensure_ascii=False) + "\n" for line in lines)
-        (target / f"{date}_samples_{task}.jsonl").write_text(written, encoding="utf-8")
+        with (target / f"{date}_samples_{task}.jsonl").open("w", encoding="utf-8") as file:
+            file.writelines(json.dumps(line, ensure_ascii=False) + "\n" for line in lines)
     return path
