@@ -15,6 +15,7 @@ from tests.audit.conftest import CHAT, FRAMES, PICK, Audited
 from tests.audit.standins import APART, COLORS, N_FRAMES, QUESTIONS
 from video_reasoning.preprocessing.sampling import uniform_indices
 from video_reasoning.tasks.audit.plan import AuditedTask, read_plan
+from video_reasoning.tasks.audit.run import read_asked
 from video_reasoning.tasks.audit.variants import parse
 
 pytestmark = pytest.mark.harness
@@ -349,6 +350,18 @@ def test_what_survives_is_written(audited: Audited) -> None:
                     right = right or line["said"] == "ABCD"[row["answer"]]
         # One answer does not tell a leak from luck, but what is right nowhere surely survives.
         assert right or row["id"] in kept["probe_tomato"]
+
+
+def test_what_was_asked_is_read_for_handpicking(audited: Audited) -> None:
+    plan, asked = read_asked(audited.folder / "audit")
+    assert [task.name for task in plan.tasks] == list(asked)
+    for task in VIDEOS:
+        originals = audited.asked[False, variant_name(task, "original")]
+        assert [(each.prompt, each.source, each.shape) for each in asked[task]] == [
+            (line["prompt"], line["shown"][0]["path"], "1 video")
+            for line in sorted(originals, key=lambda line: line["doc_id"])
+        ]
+    assert {each.shape for each in asked["probe_egotempo"]} == {"1 video with times"}
 
 
 def test_the_plan_can_be_read_back(audited: Audited) -> None:
