@@ -369,7 +369,7 @@ def _questions(logs: Mapping[str, _Log], metric: _Metric) -> list[AuditedQuestio
             question.sights[name] = Sight(note.frames_shown, note.frames_seen, note.frames_in_order)
             if note.chosen and note.right:
                 question.letters[name] = (note.chosen, note.right)
-            question.group = question.group or note.group
+            question.groups = question.groups or dict(note.groups)
             if sample.status == "unparsed":
                 question.unparsed.add(name)
             value, _ = answer.scores.get(metric.name, (None, ""))

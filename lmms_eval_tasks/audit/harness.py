@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import importlib
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -51,6 +52,28 @@ def load_task(config: dict[str, Any], model: str = "") -> Any:
         return task(config=config, model_name=model or None)
     finally:
         logger.enable("lmms_eval")
+
+
+def answer_key(aggregation: Any, value: Any) -> str:
+    """Return the right answer that an aggregation looks up outside of the documents.
+
+    Args:
+        aggregation: A metric's.
+        value: What the task's ``process_results`` returned for a question.
+
+    Returns:
+        The letter, for Vinoground; "" for all other tasks.
+    """
+    if getattr(aggregation, "__name__", "") != "vinoground_aggregate_results":
+        return ""
+    texts, videos = _vinoground_keys(aggregation.__globals__["prep_data"])
+    known = texts if value["question_type"] == "text" else videos
+    return str(known[value["index"]]["GT"])
+
+
+@lru_cache(maxsize=1)
+def _vinoground_keys(read: Callable[[], Any]) -> Any:
+    return read()
 
 
 def settings_of_group(config: Mapping[str, Any]) -> dict[str, Any]:

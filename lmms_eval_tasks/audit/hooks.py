@@ -43,7 +43,6 @@ from video_reasoning.tasks.audit.schemas import (
     document_key,
     drawn_rows,
     find_shape,
-    group_of,
     item_id,
     letter,
     video_name,
@@ -252,7 +251,11 @@ class Hooks:
         note = Note(
             id=name,
             video=_video(document, shown[1] if shown else ""),
-            group=group_of(document, self._plan.groups(self._task)),
+            groups={
+                rule.name: group
+                for rule in self._plan.groups(self._task)
+                if (group := rule.of(document))
+            },
             key=place[1] if name in _repeated.get(self._name, ()) else "",
             shape=shown[0] if shown else "",
             # Scored as the task scores it, but marked: what was shown was a placeholder.

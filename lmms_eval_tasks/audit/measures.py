@@ -101,36 +101,40 @@ class Measures:
             name: LetterUse(each.chosen, each.right, each.excess) for name, each in bias.items()
         }
 
-    def groups(self, questions: Sequence[AuditedQuestion]) -> dict[str, Estimate]:
-        """Condition -> share of the groups of questions that are right as a whole.
+    def groups(self, questions: Sequence[AuditedQuestion]) -> dict[str, dict[str, Estimate]]:
+        """Return what groups are called -> condition -> share that is right as a whole.
 
         Args:
             questions: All questions; a group counts if each of its questions is scored under every
                 condition.
         """
         shared = {question.row for question in self.questions}
-        each = [question for question in questions if question.group]
-        videos = {question.group: question.video for question in reversed(each)}
-        found = {}
-        for variant in self.variants:
-            if variant.partial or variant.kind == "draw" or not each:
-                continue
-            right = [_is_right(q, variant) if q.row in shared else None for q in each]
-            scores = complete_groups([q.group for q in each], right)
-            if scores:
-                found[variant.name] = accuracy_interval(
-                    list(scores.values()), [videos[str(name)] for name in scores], level=self.level
-                )
+        found: dict[str, dict[str, Estimate]] = {}
+        for kind in _kinds_of_groups(questions):
+            each = [question for question in questions if kind in question.groups]
+            names = [question.groups[kind] for question in each]
+            videos = dict(zip(reversed(names), (q.video for q in reversed(each)), strict=True))
+            for variant in self.variants:
+                if variant.partial or variant.kind == "draw":
+                    continue
+                right = [_is_right(q, variant) if q.row in shared else None for q in each]
+                if scores := complete_groups(names, right):
+                    found.setdefault(kind, {})[variant.name] = accuracy_interval(
+                        [*scores.values()], [videos[str(n)] for n in scores], level=self.level
+                    )
         return found
 
-    def guessed_groups(self) -> float:
-        """Return the share of groups that guessing gets right; NaN if it is not known."""
-        options: dict[str, list[int]] = {}
-        for question in self.questions:
-            if question.group:
-                options.setdefault(question.group, []).append(question.options)
-        whole = [each for each in options.values() if len(each) > 1 and all(each)]
-        return guessed_groups(whole) if not math.isnan(self.chance) else math.nan
+    def guessed_groups(self) -> dict[str, float]:
+        """Return what groups are called -> the share that guessing gets right, if known."""
+        found = {}
+        for kind in _kinds_of_groups(self.questions) if not math.isnan(self.chance) else ():
+            options: dict[str, list[int]] = {}
+            for question in self.questions:
+                if kind in question.groups:
+                    options.setdefault(question.groups[kind], []).append(question.options)
+            whole = [each for each in options.values() if len(each) > 1 and all(each)]
+            found[kind] = guessed_groups(whole)
+        return {kind: share for kind, share in found.items() if not math.isnan(share)}
 
     def _draws(self) -> dict[str, Estimate]:
         found = {}
@@ -153,6 +157,11 @@ class Measures:
 
     def _right(self, variant: Variant) -> list[bool | None]:
         return [_is_right(question, variant) for question in self.questions]
+
+
+def _kinds_of_groups(questions: Sequence[AuditedQuestion]) -> list[str]:
+    """Return what the groups of some questions are called, each once."""
+    return list(dict.fromkeys(kind for question in questions for kind in question.groups))
 
 
 def draws_right(question: AuditedQuestion, variants: Sequence[Variant]) -> dict[str, list[int]]:

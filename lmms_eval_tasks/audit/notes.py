@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -38,7 +38,7 @@ class Note:
         options: How many options it has; 0 if they were not found.
         right: Letter of the right option; "" if the options were not found.
         chosen: Letter of the option that the response chooses; "" if it chooses none.
-        group: Its group of questions, if the task has groups.
+        groups: What its groups of questions are called -> the group that it is in.
         problem: Why it could not be shown or scored, or "".
         unseen: Whether the process that scored it did not show it, so that it came from a cache.
         frames_shown: Different frames that were shown; None if that is not known.
@@ -55,7 +55,7 @@ class Note:
     options: int = 0
     right: str = ""
     chosen: str = ""
-    group: str = ""
+    groups: Mapping[str, str] = field(default_factory=dict)
     problem: str = ""
     unseen: bool = False
     frames_shown: int | None = None

@@ -14,7 +14,7 @@ from typing import Annotated, Any
 from pydantic import Field, TypeAdapter, ValidationError
 
 from video_reasoning.tasks.audit.files import reason, write_json
-from video_reasoning.tasks.audit.schemas import declared_groups
+from video_reasoning.tasks.audit.schemas import Grouping, declared_groups
 from video_reasoning.tasks.audit.variants import AuditError, Variant, parse_all, variant_task
 
 __all__ = ["FILE", "AuditedTask", "Plan", "read_plan", "write_plan"]
@@ -71,7 +71,8 @@ class Plan:
         seed: Seed of the draws.
         limit: How many questions of each task are asked; None for all.
         sample: How many are drawn at random; None for all.
-        group_by: What groups questions, as the user declared it; "" for what is known of a task.
+        group_by: What groups questions, as the user declared it; nothing for what is known of a
+            task.
         option_fields: Field shapes that the user declared.
         score_range: Lowest and highest score of a question, as the user declared them; None to
             take what trials showed.
@@ -85,7 +86,7 @@ class Plan:
     seed: int = 0
     limit: int | None = None
     sample: int | None = None
-    group_by: str = ""
+    group_by: tuple[str, ...] = ()
     option_fields: tuple[str, ...] = ()
     score_range: tuple[float, float] | None = None
     refused: Mapping[str, str] = field(default_factory=dict)
@@ -107,15 +108,15 @@ class Plan:
             and (variant.kind != "rotated" or variant.order < task.movable or not task.movable)
         ]
 
-    def groups(self, task: AuditedTask) -> str:
-        """Return what groups a task's questions; "" if nothing does."""
-        return self.group_by or declared_groups(task.name)
+    def groups(self, task: AuditedTask) -> list[Grouping]:
+        """Return what groups a task's questions."""
+        return [Grouping.parse(text) for text in self.group_by or declared_groups(task.name)]
 
     def digest(self, task: AuditedTask) -> str:
         """Return a name of all that the answers to a task depend on; not of which are asked."""
         parts: list[Any] = [self.seed, self.frames, self.option_fields, sorted(task.picks.items())]
         if self.sample is not None:  # which questions the places in a log stand for
-            parts += [self.sample, self.groups(task)]
+            parts += [self.sample, self.group_by or declared_groups(task.name)]
         text = json.dumps([*parts, dict(task.overrides)], default=str, sort_keys=True)
         return hashlib.blake2b(text.encode(), digest_size=8).hexdigest()
 

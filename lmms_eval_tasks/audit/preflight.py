@@ -103,12 +103,12 @@ def _check(plan: Plan, task: AuditedTask) -> Check:
     except (Exception, SystemExit) as error:  # whatever a task does when its data are loaded
         said = " ".join(str(error).split()) or repr(error)
         return Check(refused=f"its data cannot be loaded: {said}")
-    column = plan.group_by.partition(":")[0]
-    if column and first and column not in first[0]:
-        return Check(
-            refused=f"its documents have no column '{column}' (--group-by); they have "
-            f"{', '.join(first[0])}"
-        )
+    for rule in plan.groups(task) if plan.group_by else ():
+        if first and rule.column not in first[0]:
+            return Check(
+                refused=f"its documents have no column '{rule.column}' (--group-by); they have "
+                f"{', '.join(first[0])}"
+            )
     found = check_documents(config, first, loaded.doc_to_target, loaded.doc_to_text, plan)
     return replace(found, questions=len(documents))
 

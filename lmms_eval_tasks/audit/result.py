@@ -123,7 +123,7 @@ class AuditedQuestion:
         unparsed: Conditions under which the response names no option, for tasks that say so.
         sights: Condition -> what reached the model.
         letters: Condition -> the letter chosen and the right one, if both are known.
-        group: Its group of questions; "" if the task has none.
+        groups: What its groups of questions are called -> the group that it is in.
     """
 
     row: int
@@ -143,7 +143,7 @@ class AuditedQuestion:
     letters: Annotated[dict[str, tuple[str, str]], Field(exclude=True)] = field(
         default_factory=dict
     )
-    group: Annotated[str, Field(exclude=True)] = ""
+    groups: Annotated[dict[str, str], Field(exclude=True)] = field(default_factory=dict)
 
     @property
     def own_id(self) -> str:
@@ -191,8 +191,10 @@ class AuditResult:
         guessed_classes: What questions need -> how many it would be if every answer was a guess.
         timed: Questions whose prompts name a time.
         untimed: Condition that cannot keep the times -> what it costs without those questions.
-        groups: Condition -> share of the groups of questions that are right as a whole.
-        guessed_groups: The share of groups that guessing gets right; NaN if it is not known.
+        groups: What groups are called ("" for groups without a name) -> condition -> share of
+            them that is right as a whole.
+        guessed_groups: What groups are called -> the share that guessing gets right; without those
+            of which that is not known.
         verdict: Sentences.
         luck: How many questions are right without what they claim to need, and how many of them
             by luck; a sentence each.
@@ -228,8 +230,8 @@ class AuditResult:
     guessed_classes: Mapping[str, _Number] = field(default_factory=dict)
     timed: NonNegativeInt = 0
     untimed: Mapping[str, _Estimate] = field(default_factory=dict)
-    groups: Mapping[str, _Estimate] = field(default_factory=dict)
-    guessed_groups: _Number = math.nan
+    groups: Mapping[str, Mapping[str, _Estimate]] = field(default_factory=dict)
+    guessed_groups: Mapping[str, _Number] = field(default_factory=dict)
     verdict: Sequence[str] = ()
     luck: Sequence[str] = ()
     notes: Sequence[str] = ()
@@ -249,7 +251,11 @@ class AuditResult:
                 for measure, by_condition in self.measures.items()
                 for name, found in by_condition.items()
             },
-            **{f"groups {name}": found for name, found in self.groups.items()},
+            **{
+                f"{kind or 'groups'} {name}": found
+                for kind, by_condition in self.groups.items()
+                for name, found in by_condition.items()
+            },
             **(excess if biased or "all rotations" in self.measures else {}),
         }
 

@@ -20,7 +20,7 @@ from video_reasoning.tasks import registry, store
 from video_reasoning.tasks.audit.files import write_text
 from video_reasoning.tasks.audit.plan import FILE, AuditedTask, Plan, read_plan, write_plan
 from video_reasoning.tasks.audit.result import AuditedQuestion, AuditResult
-from video_reasoning.tasks.audit.schemas import OptionShape
+from video_reasoning.tasks.audit.schemas import Grouping, OptionShape
 from video_reasoning.tasks.audit.variants import AuditError, parse_all, redrawn, repeated
 from video_reasoning.tasks.errors import StoreError, cause
 from video_reasoning.tasks.store.picks import PicksError, read_installed
@@ -50,7 +50,7 @@ class Request:
     conditions: tuple[str, ...]
     limit: int | None
     sample: int | None
-    group_by: str
+    group_by: tuple[str, ...]
     include_path: tuple[Path, ...]
     out: Path
     picks: Path | None
@@ -175,6 +175,8 @@ def _plan(request: Request) -> Plan:
     variants = parse_all(list(names), request.frames, request.seed)
     for text in request.option_fields:
         OptionShape.parse(text)
+    for text in request.group_by:
+        Grouping.parse(text)
     given_picks = _read_picks(request.picks) if request.picks else None
     problems = registry.missing_data(request.tasks)
     if problems:

@@ -20,13 +20,13 @@ from video_reasoning.tasks.audit.variants import AuditError
 
 __all__ = [
     "MARK",
+    "Grouping",
     "OptionShape",
     "Options",
     "declared_groups",
     "document_key",
     "drawn_rows",
     "find_shape",
-    "group_of",
     "item_id",
     "letter",
     "names_time",
@@ -93,8 +93,17 @@ _TIME = re.compile(
     r"\b\d{1,2}:\d{2}(:\d{2})?\b|\b\d+(\.\d+)?\s*(s|secs?|seconds?|minutes?)\b", re.IGNORECASE
 )
 
-_GROUPS = {"causalvqa": "qid", "mvp": "video_id:_", "videomme_v2": "video_id"}
-"""Beginning of tasks' names -> what groups their questions, as for `group_of`."""
+_GROUPS: Mapping[str, tuple[str, ...]] = {
+    "causalvqa": ("qid",),
+    "mvp": ("video_id:_",),
+    "videomme_v2": ("video_id",),
+    "vinoground": (
+        r"group=index/(\d+)_",
+        r"text=index/(\d+)_\w+_text",
+        r"video=index/(\d+)_\w+_video",
+    ),
+}
+"""Beginning of tasks' names -> what groups their questions, as for `Grouping.parse`."""
 
 _ABSENT = ("", "n/a", "nan")
 """Content of an option's column for a question that does not have that option."""
@@ -142,43 +151,78 @@ def video_name(document: Document) -> str:
     return _named(document, _VIDEO_FIELDS)
 
 
-def declared_groups(task: str) -> str:
-    """Return what groups a known task's questions, as for `group_of`; "" if that is not known."""
+def declared_groups(task: str) -> tuple[str, ...]:
+    """Return what groups a known task's questions, as for `Grouping.parse`; else nothing."""
     names = (name for name in _GROUPS if task == name or task.startswith(f"{name}_"))
-    return next((_GROUPS[name] for name in names), "")
+    return next((_GROUPS[name] for name in names), ())
 
 
-def group_of(document: Document, rule: str) -> str:
-    """Return the group of questions that a document is in.
+@dataclass(frozen=True)
+class Grouping:
+    """What groups a task's questions.
 
-    Args:
-        document: The document.
-        rule: A column, or ``COLUMN:SEPARATOR`` for what is before the last separator in it.
-
-    Returns:
-        The empty text if the rule is empty, or the document has no such column.
+    Attributes:
+        name: What such groups are called; "" if that need not be said.
+        column: The column that names a question's group.
+        pattern: What of its text is the name: the parentheses in it, else all that fits.
     """
-    column, _, separator = rule.partition(":")
-    value = document.get(column) if column else None
-    text = "" if value is None else str(value)
-    return text.rpartition(separator)[0] or text if separator else text
+
+    name: str
+    column: str
+    pattern: re.Pattern[str]
+
+    @classmethod
+    def parse(cls, text: str) -> Grouping:
+        """Read a declaration.
+
+        Args:
+            text: ``COLUMN``; ``COLUMN:SEPARATOR`` for what is before the last separator in it; or
+                ``COLUMN/PATTERN``, a regular expression for its beginning. Each may begin with
+                ``NAME=``.
+
+        Raises:
+            AuditError: If it is not one of these.
+        """
+        name, equals, rule = text.partition("=")
+        if not equals or "/" in name:  # a pattern may have one too
+            name, rule = "", text
+        column, slash, pattern = rule.partition("/")
+        if not slash:
+            column, _, separator = rule.partition(":")
+            pattern = f"(.+){re.escape(separator)}|.*" if separator else ".*"
+        try:
+            if column:
+                return cls(name, column, re.compile(pattern, re.DOTALL))
+            problem = "it names no column"
+        except re.error as error:
+            problem = f"its pattern is not a regular expression: {error}"
+        raise AuditError(f"--group-by '{text}' is not understood: {problem}.")
+
+    def of(self, document: Document) -> str:
+        """Return the group that a document is in; "" if it is in none."""
+        value = document.get(self.column)
+        match = None if value is None else self.pattern.match(str(value))
+        return "" if match is None else " ".join(filter(None, match.groups())) or match[0]
 
 
-def drawn_rows(documents: Sequence[Document], size: int, seed: int, rule: str = "") -> list[int]:
+def drawn_rows(
+    documents: Sequence[Document], size: int, seed: int, rules: Sequence[Grouping] = ()
+) -> list[int]:
     """Draw documents at random, by nothing but what they say and the seed; groups stay whole.
 
     Args:
         documents: The documents.
         size: How many; more if the last group has more.
         seed: Another seed draws others.
-        rule: What groups them, as for `group_of`.
+        rules: What groups them, the largest groups first.
 
     Returns:
         Their places, ascending.
     """
 
     def rank(document: Document) -> str:
-        name = group_of(document, rule) or document_key(document)
+        groups = (rule.of(document) for rule in rules)
+        name = next(filter(None, groups), "") or document_key(document)
         return hashlib.sha256(f"sample\x00{seed}\x00{name}".encode()).hexdigest()
 
     ranked = sorted((rank(document), row) for row, document in enumerate(documents))

@@ -23,6 +23,7 @@ from typing import Any
 
 from loguru import logger
 
+from video_reasoning.tasks.audit.harness import answer_key
 from video_reasoning.tasks.audit.network import (
     NetworkBlockedError,
     blocked_network,
@@ -151,6 +152,9 @@ def _aggregated(value: Any, metric: Metric) -> ItemScore:
     """Return the score that the metric's aggregation gives a value."""
     if value is None or value == {}:
         return ItemScore(None, "nothing")
+    if key := answer_key(metric.aggregation, value):
+        said = str(value["pred"])[:1].lower()
+        return ItemScore(float(said == key.lower()), f"pred{EQUALS}its key{COUNTED}")
     number = _alone(value, metric.aggregation)
     pairs = ((answered, right) for answered, names in _PAIRS.items() for right in names)
     for answered, right in pairs if isinstance(value, Mapping) else ():

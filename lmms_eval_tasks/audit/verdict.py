@@ -149,7 +149,7 @@ def verdict(
         sentences.append(_reordered(numbers, name, both, accuracy))
     sentences += [*_all_rotations(numbers), *_letters(numbers), *_draws(numbers)]
     sentences += [_classes(numbers)] if numbers.classes else []
-    sentences += [_groups(numbers, reference.name)] if numbers.groups else []
+    sentences += _groups(numbers, reference.name)
     sentences.append(
         f"An effect matters above {_points(sizes.matters)} and is negligible below "
         f"{_points(sizes.negligible)} points ({_points(MATTERS[0])} and "
@@ -291,18 +291,22 @@ def _classes(numbers: AuditResult) -> str:
     return f"{text} (guessing: {', '.join(guessed)})." if guessed else f"{text}."
 
 
-def _groups(numbers: AuditResult, reference: str) -> str:
-    """Say how many groups of questions are right as a whole."""
-    found = numbers.groups[reference]
-    others = [
-        f"{_percent(each.value)} {KINDS[parse(name).kind].words}"
-        for name, each in numbers.groups.items()
-        if name != reference and KINDS[parse(name).kind].words
-    ]
-    chance = numbers.guessed_groups
-    guessed = [] if math.isnan(chance) else [f"{_percent(chance)} by guessing"]
-    rest = "".join(f", {each}" for each in (*others, *guessed))
-    return f"{_percent(found.value)} of {found.n:,} groups are right as a whole{rest}."
+def _groups(numbers: AuditResult, reference: str) -> list[str]:
+    """Say how many groups of questions are right as a whole, of each kind."""
+    said = []
+    for kind, by_condition in numbers.groups.items():
+        found = by_condition[reference]
+        shares = [
+            f"{_percent(each.value)} {KINDS[parse(name).kind].words}"
+            for name, each in by_condition.items()
+            if name != reference and KINDS[parse(name).kind].words
+        ]
+        if kind in numbers.guessed_groups:
+            shares.append(f"{_percent(numbers.guessed_groups[kind])} by guessing")
+        rest = "".join(f", {each}" for each in shares)
+        named = f"groups ({kind})" if kind else "groups"
+        said.append(f"{_percent(found.value)} of {found.n:,} {named} are right as a whole{rest}.")
+    return said
 
 
 def _interval(found: Estimate) -> str:

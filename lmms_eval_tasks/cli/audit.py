@@ -49,13 +49,14 @@ def audit(
         typer.Option(min=1, help="Ask N questions of each task, drawn at random with --seed."),
     ] = None,
     group_by: Annotated[
-        str,
+        list[str] | None,
         typer.Option(
             "--group-by",
             help="A column whose questions count as a group that is right as a whole; COLUMN:_ for "
-            "what is before the last _ in it.",
+            "what is before the last _ in it, COLUMN/PATTERN for the parentheses of a regular "
+            "expression. NAME=... names such groups; may be given several times.",
         ),
-    ] = "",
+    ] = None,
     include_path: IncludePath = None,
     out: Annotated[Path, typer.Option(help="Folder of the audit.")] = Path("audit"),
     picks: Annotated[
@@ -156,7 +157,7 @@ def audit(
         conditions=tuple(names([conditions])),
         limit=limit,
         sample=sample,
-        group_by=group_by,
+        group_by=tuple(group_by or ()),
         include_path=tuple(path.expanduser() for path in include_path or ()),
         out=out.expanduser(),
         picks=picks and picks.expanduser(),

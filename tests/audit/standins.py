@@ -190,7 +190,7 @@ def build(home: Path) -> list[StandIn]:
     )
     names = _videos(home / "mvp_mini/intphys", "mvp")
     mvp = StandIn(
-        "probe_mvp",
+        "mvp_probe",
         "mvp/mvp_mini_intuitive_physics.yaml",
         [
             {
@@ -216,6 +216,7 @@ def build(home: Path) -> list[StandIn]:
         egoschema,
         mvp,
         _vinoground(home),
+        _videomme_v2(home),
         *_others(home),
         _broken(home),
         *_own(home),
@@ -309,15 +310,15 @@ def _controls(home: Path) -> list[StandIn]:
 def _vinoground(home: Path) -> StandIn:
     folder = home / "vinoground"
     texts, videos, rows = [], [], []
-    for number in range(QUESTIONS // 2):
-        index = f"{number}_pos"
+    for place in range(QUESTIONS):
+        index = f"{place // 2}_{('pos', 'neg')[place % 2]}"
         _video(folder / f"vinoground_videos/{index}.mp4")
         _video(folder / f"vinoground_videos_concated/{index}.mp4")
-        text = {"idx": index, "question": f"Which caption fits {number}?", "GT": "A"}
+        text = {"idx": index, "question": f"Which caption fits {index}?", "GT": "AB"[place % 2]}
         texts.append({**text, "video_name": f"vinoground_videos/{index}.mp4"})
         videos.append({**text, "video_name": f"vinoground_videos_concated/{index}.mp4"})
         rows += [
-            {"index": f"{index}_{kind}", "major": "action", "minor": None, "answer": "A"}
+            {"index": f"{index}_{kind}", "major": "action", "minor": None, "answer": text["GT"]}
             for kind in ("text", "video")
         ]
     (folder / "vinoground_videos/vinoground_textscore.json").write_text(json.dumps(texts))
@@ -325,8 +326,28 @@ def _vinoground(home: Path) -> StandIn:
         json.dumps(videos)
     )
     return StandIn(
-        "probe_vinoground", "vinoground/vinoground.yaml", rows, split="lmmseval", runs=False
+        "vinoground_probe", "vinoground/vinoground.yaml", rows, split="lmmseval", runs=False
     )
+
+
+def _videomme_v2(home: Path) -> StandIn:
+    name = _video(home / "videomme_v2/v2.mp4")
+    rows = [
+        {
+            "video_id": name,
+            "question_id": f"{name}-{number}",
+            "group_type": "relevance",
+            "group_structure": "[1, 2, 3, 4]",
+            "level": None,
+            "second_head": None,
+            "third_head": None,
+            "question": f"What happens in part {number}?",
+            "options": "\n".join(f"{letter}. act {letter}" for letter in "ABCDEFGH"),
+            "answer": "AB"[number % 2],
+        }
+        for number in range(QUESTIONS)
+    ]
+    return StandIn("videomme_v2_probe", "videomme_v2/videomme_v2.yaml", rows, runs=False)
 
 
 def _others(home: Path) -> list[StandIn]:

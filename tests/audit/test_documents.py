@@ -10,8 +10,10 @@ from typing import Any
 import pytest
 
 from video_reasoning.tasks.audit.schemas import (
+    Grouping,
     Options,
     OptionShape,
+    declared_groups,
     document_key,
     find_shape,
     item_id,
@@ -251,3 +253,35 @@ def test_video_names() -> None:
     assert video_name({"Clip": "c"}) == "c"
     assert video_name({"video": object(), "scene_name": "s"}) == "s"
     assert video_name({"question": "?"}) == ""
+
+
+@pytest.mark.parametrize(
+    ("rule", "name", "groups"),
+    [
+        ("pair", "", ["a_b_1", "", "7"]),
+        ("pair:_", "", ["a_b", "", "7"]),
+        (r"both=pair/(\w)_(\w)_", "both", ["a b", "", ""]),
+        ("x=pair/[ab]_", "x", ["a_", "", ""]),
+        (r"pair/(?=a)\w", "", ["a", "", ""]),
+    ],
+)
+def test_groups_of_questions(rule: str, name: str, groups: list[str]) -> None:
+    found = Grouping.parse(rule)
+    assert found.name == name
+    assert [found.of(each) for each in ({"pair": "a_b_1"}, {"other": 1}, {"pair": 7})] == groups
+
+
+@pytest.mark.parametrize("rule", ["", "=", "x=", ":_", "pair/(", "a=/b"])
+def test_groups_that_are_not_understood(rule: str) -> None:
+    with pytest.raises(AuditError, match=r"--group-by .* is not understood"):
+        Grouping.parse(rule)
+
+
+def test_groups_of_known_tasks() -> None:
+    assert declared_groups("causalvqa_debug") == ("qid",) and declared_groups("mvpx") == ()
+    (whole, text, video) = map(Grouping.parse, declared_groups("vinoground"))
+    found = [{"index": f"{n}_{sign}_{kind}"} for n in (3, 40) for sign in ("pos", "neg")
+             for kind in ("text", "video")]  # fmt: skip
+    assert [whole.of(each) for each in found] == ["3"] * 4 + ["40"] * 4
+    assert [text.of(each) for each in found] == ["3", "", "3", "", "40", "", "40", ""]
+    assert [video.of(each) for each in found] == ["", "3", "", "3", "", "40", "", "40"]

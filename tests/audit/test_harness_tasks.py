@@ -15,6 +15,7 @@ from tests.audit.conftest import CHAT, FRAMES, PICK, Audited
 from tests.audit.standins import APART, COLORS, N_FRAMES, QUESTIONS
 from video_reasoning.preprocessing.sampling import uniform_indices
 from video_reasoning.tasks.audit.plan import AuditedTask, read_plan
+from video_reasoning.tasks.audit.run import read_asked
 from video_reasoning.tasks.audit.variants import parse
 
 pytestmark = pytest.mark.harness
@@ -25,7 +26,7 @@ VIDEOS = (
     "probe_tempcompass_mc",
     "probe_tempcompass_yes_no",
     "probe_egoschema",
-    "probe_mvp",
+    "mvp_probe",
     "probe_perception",
     "probe_tvbench",
     "probe_tomato",
@@ -277,7 +278,7 @@ def test_the_judgement_rests_on_the_tasks_own_scores(
 def test_the_metric_is_one_over_all_items(audited: Audited) -> None:
     results = audited.audit(False)
     assert results["probe_tempcompass_mc"]["metric"] == "avg_accuracy"
-    assert results["probe_mvp"]["metric"] == "single_accuracy"
+    assert results["mvp_probe"]["metric"] == "single_accuracy"
     assert results["probe_egoschema"]["rule"] == "aggregation over the one item"
     assert results["probe_lemonade"]["rule"] == "aggregation over the one item"
     assert results["probe_videomme"]["rule"] == "key score"
@@ -299,10 +300,46 @@ def test_a_group_is_judged_as_a_whole_too(audited: Audited) -> None:
     assert group["items"] == 2 * QUESTIONS and group["metric"] == "avg_accuracy"
 
 
-def test_a_task_without_scores_of_items_is_refused_with_what_was_seen(audited: Audited) -> None:
-    result = audited.audit(False)["probe_vinoground"]
-    assert "no score for each question" in result["refused"]
-    assert "a dict with index, categories, question_type, pred" in result["refused"]
+CONDITIONS = ("original", "ordered4", "shuffled4", "random1", "last1", "blind")
+
+
+def test_pairs_and_videos_count_as_the_tasks_count_them(audited: Audited) -> None:
+    """The numbers of MVP's own pairs; Video-MME-v2's four questions about one video."""
+    found = audited.audit(False)["mvp_probe"]["groups"][""]
+    assert set(found) == set(CONDITIONS)
+    for condition, estimate in found.items():
+        metrics, _ = audited.logged("audit/runs", variant_name("mvp_probe", condition))
+        assert estimate["items"] == QUESTIONS // 2
+        assert 100 * estimate["value"] == metrics["pair_accuracy,none"]
+    (video,) = audited.audit(False)["videomme_v2_probe"]["groups"].values()
+    for condition, estimate in video.items():
+        asked = audited.asked[False, variant_name("videomme_v2_probe", condition)]
+        right = [line["said"] == "AB"[line["doc_id"] % 2] for line in asked]
+        assert (estimate["items"], estimate["value"]) == (1, float(all(right)))
+
+
+def test_vinogrounds_text_video_and_group(audited: Audited) -> None:
+    """Its documents have no key and its metric no score for each question: both are declared."""
+    result, rows = (
+        audited.audit(False)["vinoground_probe"],
+        audited.standins["vinoground_probe"].rows,
+    )
+    assert result["refused"] is None and result["items"] == len(rows) == 2 * QUESTIONS
+    assert set(result["groups"]) == {"text", "video", "group"}
+    for condition in CONDITIONS:
+        right: dict[tuple[str, str], bool] = {}
+        asked = audited.asked[False, variant_name("vinoground_probe", condition)]
+        for line in asked:
+            number, _, kind = rows[line["doc_id"]]["index"].split("_")
+            for name in (kind, "group"):
+                hit = line["said"] == rows[line["doc_id"]]["answer"]
+                right[name, number] = right.get((name, number), True) and hit
+        hits = [line["said"] == rows[line["doc_id"]]["answer"] for line in asked]
+        assert result["accuracies"][condition]["value"] == sum(hits) / len(hits)
+        for name in ("text", "video", "group"):
+            (first, second) = (right[name, number] for number in "01")
+            found = result["groups"][name][condition]
+            assert (found["items"], found["value"]) == (2, (first + second) / 2)
 
 
 def test_videos_that_cannot_be_shown_are_missing_and_the_rest_is_scored(audited: Audited) -> None:
@@ -349,6 +386,18 @@ def test_what_survives_is_written(audited: Audited) -> None:
                     right = right or line["said"] == "ABCD"[row["answer"]]
         # One answer does not tell a leak from luck, but what is right nowhere surely survives.
         assert right or row["id"] in kept["probe_tomato"]
+
+
+def test_what_was_asked_is_read_for_handpicking(audited: Audited) -> None:
+    plan, asked = read_asked(audited.folder / "audit")
+    assert [task.name for task in plan.tasks] == list(asked)
+    for task in VIDEOS:
+        originals = audited.asked[False, variant_name(task, "original")]
+        assert [(each.prompt, each.source, each.shape) for each in asked[task]] == [
+            (line["prompt"], line["shown"][0]["path"], "1 video")
+            for line in sorted(originals, key=lambda line: line["doc_id"])
+        ]
+    assert {each.shape for each in asked["probe_egotempo"]} == {"1 video with times"}
 
 
 def test_the_plan_can_be_read_back(audited: Audited) -> None:

@@ -288,7 +288,7 @@ def test_a_random_sample(hooks: dict[str, Hooks], video: str, tmp_path: Path) ->
     assert ten != drawn("ordered", sample=10, seed=1)
     turned = given.select(range(29, -1, -1))
     assert set(drawn("ordered", turned, sample=10)) == set(ten)
-    whole = drawn("ordered", sample=10, group_by="pair:_")
+    whole = drawn("ordered", sample=10, group_by=("pair:_",))
     assert len(whole) == 12
     assert {int(name[1:]) // 3 * 3 + n for name in whole for n in range(3)} == {
         int(name[1:]) for name in whole

@@ -175,15 +175,19 @@ def test_questions_that_name_times_are_counted_apart(tmp_path: Path) -> None:
 
 def test_groups_are_right_as_a_whole(tmp_path: Path) -> None:
     """Twenty pairs; one has lost a question, and what is left of it is no group."""
-    pairs = [{"group": f"p{row // 2}", "video": f"v{row // 4}", "options": 2} for row in range(40)]
+    pairs = [
+        {"groups": {"": f"p{row // 2}"}, "video": f"v{row // 4}", "options": 2} for row in range(40)
+    ]
     scores: dict[str, list[float | None]] = {
         "ordered16": [1.0] * 22 + [0.0, 1.0] * 9,
         "blind": [1.0, 0.0] * 19 + [None, 1.0],
     }
     _, result = judged(tmp_path, scores, dict.fromkeys(scores, pairs))
-    found = result.groups["ordered16"]
+    found = result.groups[""]["ordered16"]
     assert (found.n, found.n_clusters) == (19, 10) and found.value == pytest.approx(11 / 19)
-    assert result.groups["blind"].value == 0 and result.guessed_groups == pytest.approx(0.25)
+    assert result.groups[""]["blind"].value == 0 and result.guessed_groups[""] == pytest.approx(
+        0.25
+    )
     said = "58% of 19 groups are right as a whole, 0% blind, 25% by guessing."
     assert said in result.verdict
 

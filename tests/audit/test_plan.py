@@ -135,8 +135,8 @@ def test_handpicked_is_asked_only_where_there_are_picks(tmp_path: Path) -> None:
 def request(folder: Path, *given: str, **options: Any) -> Request:
     """A request to judge an audit, as the command makes it."""
     values: dict[str, Any] = {
-        **dict.fromkeys(("tasks", "include_path", "option_fields", "more"), ()),
-        **dict.fromkeys(("model", "model_args", "metric", "score_range", "group_by"), ""),
+        **dict.fromkeys(("tasks", "include_path", "option_fields", "group_by", "more"), ()),
+        **dict.fromkeys(("model", "model_args", "metric", "score_range"), ""),
         **dict.fromkeys(("limit", "sample", "picks", "export_filtered", "export_classes", "votes")),
         **{"frames": 16, "conditions": DEFAULT, "seed": 0, "level": 0.95, "report": False},
         **{
