@@ -164,6 +164,18 @@ def unknown(names: Iterable[str], include_paths: Iterable[str] = ()) -> list[str
     return [f"There is no task {name}{did_you_mean(name, named)}" for name in sorted(sought)]
 
 
+def is_defined(name: str, include_paths: Iterable[str] = ()) -> bool:
+    """Tell whether a YAML of ours, of the user or of the harness is a task or group of a name."""
+    harness = harness_folder()
+    folders = [*map(Path, include_paths), *([harness / "tasks"] if harness else [])]
+    line = re.compile(rf"^(?:task|group):[ \t]*(['\"]?){re.escape(name)}\1[ \t]*$", re.MULTILINE)
+    return name in our_tasks() or any(
+        line.search(path.read_text(encoding="utf-8", errors="replace"))
+        for folder in folders
+        for path in folder.rglob("*.yaml")
+    )
+
+
 def missing_data(names: Iterable[str]) -> list[str]:
     """Say what is missing for the tasks of ours that ``--tasks`` names, a sentence each.
 

@@ -231,9 +231,10 @@ def log(
     if not decisions:
         known = ", ".join(answers.annotators()) or "nobody"
         raise PageError(f"{file} has no such answers; it has those of {known}.")
+    folder = out.expanduser().absolute()
     for person in people(decisions, together=together, seed=seed):
-        files = write_run(person, out.expanduser().absolute())
-        print(f"{person.label}: {person.n_answers:,} answers scored, written to {files[0]}")
+        written = out / write_run(person, folder)[0].relative_to(folder)
+        print(f"{person.label}: {person.n_answers:,} answers scored, written to {written}")
         if person.skipped:
             print(f"  {person.skipped:,} skipped questions are left out.")
         if person.changed:

@@ -8,13 +8,15 @@ that no command prints, ``<!-- check: not printed -->``; in front of text that a
 last heading prints, ``<!-- check: printed -->``.
 
 What a page shows must be printed, line by line and in this order; the page may leave lines out.
-Dates, paths and what follows an ellipsis are not compared.
+Output and errors are each in their order. Dates, paths and what follows an ellipsis are not
+compared. A command whose shown output is an error must fail.
 """
 
 from __future__ import annotations
 
 import argparse
 import os
+import random
 import re
 import shutil
 import signal
@@ -27,7 +29,12 @@ from pathlib import Path
 
 from tests.docs.commands import PAGES, ROOT, SHELL, Block, Command, blocks
 from tests.harness.served import write_numbered
+from video_reasoning.tasks import registry
 from video_reasoning.tasks.models.manifests import CLASSES
+from video_reasoning.tasks.pages.annotate.answers import AnswerLog
+from video_reasoning.tasks.pages.annotate.questions import draw, load_questions
+from video_reasoning.tasks.pages.annotate.server import Workplace
+from video_reasoning.tasks.store.questions import read_table
 
 OTHERS = {"accelerate", "dask", "hf", "pip", "pip-audit", "ray", "scontrol", "srun", "torchrun"}
 RELEASES = {"BlackSwanSuite": "blackswan", "TOMATO": "tvbench"}
@@ -37,6 +44,8 @@ FOLLOWED = {
 """Pages that a test of their own follows."""
 
 SERVING = re.compile(r"(view(?! .*--bundle)|handpick serve|annotate (answer|rate))\b")
+SENTENCE = re.compile(r"(video-reasoning|lmms_eval): ")
+"""How a command begins that ends with an error; a page that shows it means it."""
 TIMEOUT = 1800.0
 
 
@@ -72,12 +81,12 @@ def _reason(command: Command) -> str:
 
 @dataclass
 class Step:
-    """A script of a page, and what the page shows of its output."""
+    """A script of a page, what the page shows of its output, and both streams of that."""
 
     place: str
     script: str
     shown: list[str] = field(default_factory=list)
-    printed: str = ""
+    printed: list[str] = field(default_factory=lambda: ["", ""])
 
 
 def steps(page: Path, left_out: Counter[str]) -> Iterator[Step]:
@@ -123,7 +132,9 @@ def run(found: Sequence[Step], folder: Path, environment: Mapping[str, str]) -> 
         'make() { cat "$DOCS_DEMO"; }',
     ]
     for number, step in enumerate(found):
-        script.append(f"printf '{mark}{number}{mark}' | tee /dev/stderr\n{step.script}")
+        fails = any(SENTENCE.match(line) for text in step.shown for line in text.splitlines())
+        body = f"! {{ {step.script}\n}}" if fails else step.script
+        script.append(f"printf '{mark}{number}{mark}' | tee /dev/stderr\n{body}")
     folder.mkdir(parents=True, exist_ok=True)
     try:
         result = subprocess.run(
@@ -134,28 +145,34 @@ def run(found: Sequence[Step], folder: Path, environment: Mapping[str, str]) -> 
         return f"not done after {TIMEOUT:.0f} s"
     (folder / "stdout.log").write_bytes(result.stdout)
     (folder / "stderr.log").write_bytes(result.stderr)
-    for stream in (result.stdout, result.stderr):
+    for place, stream in enumerate((result.stdout, result.stderr)):
         parts = stream.decode(errors="replace").split(mark)
         for number, printed in zip(parts[1::2], parts[2::2], strict=True):
-            found[int(number)].printed += printed
-            place = found[int(number)].place
+            found[int(number)].printed[place] += printed
+            last = found[int(number)].place
     tail = "\n    ".join(parts[-1].splitlines()[-8:])
-    return f"{place}: exit code {result.returncode}\n    {tail}" if result.returncode else ""
+    return f"{last}: exit code {result.returncode}\n    {tail}" if result.returncode else ""
 
 
 def differences(step: Step) -> list[str]:
     """The lines that a page shows and that were not printed, each with its place."""
     found = []
-    printed = [_masked(line) for line in step.printed.replace("\r", "\n").splitlines()]
     for shown in step.shown:
-        left = iter(printed)
+        left = [
+            [_masked(line) for line in stream.replace("\r", "\n").splitlines()]
+            for stream in step.printed
+        ]
         for line in shown.splitlines():
             if not line.strip() or line.strip() == "...":
                 continue
             wanted = _masked(line)
-            if not any(_equal(wanted, other) for other in left):
+            for lines in left:
+                places = (n for n, other in enumerate(lines) if _equal(wanted, other))
+                if (place := next(places, None)) is not None:
+                    del lines[: place + 1]
+                    break
+            else:
                 found.append(f"{step.place}: not printed: {line}")
-                left = iter(printed)
     return found
 
 
@@ -165,7 +182,7 @@ def _equal(wanted: str, printed: str) -> bool:
 
 
 def _masked(line: str) -> str:
-    line = re.sub(r"\b\d{8}_\d{6}\b", "DATE", line.strip())
+    line = re.sub(r"\b\d{8}_\d{6}(?!\d)", "DATE", line.strip())
     line = re.sub(r"\bstore [0-9a-f]{6}\b", "store DIGEST", line)
     line = re.sub(r"127\.0\.0\.1:\d+", "127.0.0.1:PORT", line)
     line = re.sub(r"\b20\d\d-\d\d-\d\d \d\d:\d\d\b", "DATE", line)
@@ -241,8 +258,34 @@ def _demo(folder: Path, work: Path) -> None:
     (folder / "demo").symlink_to(work / "demo")
 
 
+def _people(folder: Path, work: Path) -> None:
+    """Two simulated people have answered twenty questions of two tasks, and twelve by frames."""
+    log = AnswerLog(folder / "answers.jsonl")
+    store = work / "demo" / "store"
+    rows = read_table(store / "blackswan" / "validation" / "questions.parquet").to_pylist()
+    rows += read_table(store / "tvbench" / "test" / "questions.parquet").to_pylist()
+    right = {row["id"]: row["answer"] for row in rows}
+    for who, skill in (("ana", 0.8), ("ben", 0.7)):
+        for name, size in PEOPLES.items():
+            (task,) = registry.requested([name])
+            questions = draw(load_questions(task, home=store), size, 0)
+            place, chance = Workplace(questions, log, "", who), random.Random(who + name)
+            log.record([
+                place.answer(each, who, responses=(
+                    right[each.id] if chance.random() < skill else chance.choice(each.choices),
+                ))
+                for each in questions
+            ])  # fmt: skip
+
+
+PEOPLES = {
+    "blackswan_detective_mcq": 20,
+    "blackswan_reporter_mcq": 20,
+    "tvbench_tomato_direction": 12,
+}
 FIXTURES: Mapping[str, Callable[[Path, Path], None]] = {
     "README": _test_split,
+    "annotate": _people,
     "causalvqa": _test_split,
     "make-pairs": _demo,
     "reuse": _video,

@@ -161,6 +161,31 @@ def test_each_evaluation_is_watched_and_the_harness_is_as_before(
 
 
 @pytest.mark.parametrize(
+    ("name", "asked"),
+    [("mine", "mine,mine"), ("causalvqa_debug", "causalvqa_debug,causalvqa_debug"),
+     ("folder", "folder"), ("mme", "mme")],
+)  # fmt: skip
+def test_a_folder_called_like_a_task_does_not_hide_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str, asked: str
+) -> None:
+    """The harness takes what is a folder for one; two names that are equal are not a folder."""
+    monkeypatch.chdir(tmp_path)
+    for folder in ("mine", "causalvqa_debug", "folder"):
+        (tmp_path / folder).mkdir()
+    for folder in ("mine", "folder"):
+        (tmp_path / folder / "task.yaml").write_text("task: mine\noutput_type: generate_until\n")
+    run = argparse.Namespace(include_path="mine", tasks=name, output_path=None)
+    monkeypatch.setattr(launcher, "_data_is_there", lambda arguments: True)
+    module = stand_in(
+        monkeypatch,
+        cli_evaluate=lambda: module.cli_evaluate_single(run),
+        cli_evaluate_single=lambda run: ({"results": {}}, None),
+    )
+    assert launcher.main(["--tasks", name, "--include_path", "mine"]) == 0
+    assert run.tasks == asked
+
+
+@pytest.mark.parametrize(
     ("arguments", "name"),
     [(["--tasks", "mme"], "lmms_eval.__main__"), (["tasks", "list"], "lmms_eval.cli.dispatch")],
 )
