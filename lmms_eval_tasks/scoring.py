@@ -77,7 +77,8 @@ class Questions:
                     or f"The prepared release has no questions of {', '.join(sorted(self.kinds))}; "
                     "`video-reasoning doctor` lists what it has."
                 )
-            dataset = dataset.select(kept)
+            # A column that is added to selected rows would copy them, one by one.
+            return how_asked(dataset).select(kept)
         return how_asked(dataset)
 
 

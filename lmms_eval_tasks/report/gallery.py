@@ -20,7 +20,7 @@ from video_reasoning.preprocessing.video import VideoError
 from video_reasoning.tasks.report.footage import NoFootage, Still, condition_shown, footage
 from video_reasoning.tasks.report.player import Embedded
 from video_reasoning.tasks.report.tables import RunKey, run_key
-from video_reasoning.tasks.results.items import Item, TaskLog
+from video_reasoning.tasks.results.items import Item, TaskLog, texts
 
 KINDS = ("right", "wrong", "unparsed", "missing")
 """What an example shows; also the order in which they are shown."""
@@ -59,6 +59,11 @@ class Verdict:
         of = "" if item.shown is None else f" of {item.shown}"
         order = {True: ", in order", False: ", not in order", None: ""}[item.ordered]
         return f"saw {item.seen}{of} frames{order}"
+
+    @property
+    def response(self) -> str:
+        """What it wrote."""
+        return next(texts(self.log, [self.item]))
 
 
 @dataclass

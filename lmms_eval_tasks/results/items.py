@@ -7,9 +7,11 @@ principles' table, leaderboard files and scores all start from here.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
+from sys import intern
 from typing import Any, TypeGuard
 
 from video_reasoning.metrics.accuracy import finite, mean
@@ -24,8 +26,10 @@ from video_reasoning.tasks.results.logs import (
     TaskResult,
     condition_of,
     find_runs,
+    lines_at,
     objects,
     read_samples,
+    responses_of,
 )
 from video_reasoning.tasks.results.questions import questions_of
 from video_reasoning.tasks.sight import Sight
@@ -41,6 +45,7 @@ __all__ = [
     "frames_seen",
     "gather",
     "read_task",
+    "texts",
 ]
 
 GENERATION = ("clip_score", "llm_match", "bleu", "rouge_l")
@@ -74,6 +79,7 @@ class Item:
 
     Attributes:
         line: Its number in the sample log, from 1.
+        start: Its first byte there; see :func:`texts`.
         id: The question's id.
         question: The question's row in the store; empty if it is not known.
         video: What the item is clustered by; the id if no video is named.
@@ -83,7 +89,6 @@ class Item:
         score: 1.0 right, 0.0 wrong; None if nothing was scored.
         problem: Why a missing or failed item is so.
         target: The right answer as logged.
-        response: What the model wrote; long responses without their middle.
         condition: The frames shown, such as "ordered16"; empty if the task has one way only.
         groups: Breakdown -> value, such as "difficulty" -> "hard".
         shown: Different frames that the condition shows; None if that is not known.
@@ -99,6 +104,7 @@ class Item:
     """
 
     line: int
+    start: int
     id: str
     question: Mapping[str, Any]
     video: str
@@ -108,7 +114,6 @@ class Item:
     score: float | None
     problem: str
     target: str
-    response: str
     condition: str
     groups: dict[str, str]
     short: bool
@@ -215,7 +220,7 @@ class TaskLog:
         """The sample log."""
         return self.run.samples(self.task)
 
-    @property
+    @cached_property
     def generated(self) -> bool:
         """Whether the task asks for free text instead of a choice."""
         named = {name for item in self.items[:50] for name in item.values}
@@ -331,7 +336,10 @@ def _read_items(log: TaskLog) -> None:
         question = log.questions.get(sample.id, {})
         if question and _is_other(sample, question):
             log.changed.add(sample.id)
-        log.items.append(_item(sample, question, scores.get(sample.id, {})))
+        item = _item(sample, question, scores.get(sample.id, {}))
+        if log.items and item.groups == log.items[-1].groups:
+            item.groups = log.items[-1].groups  # once in memory, for all conditions
+        log.items.append(item)
     conditions = {item.condition for item in log.items}
     if len(conditions) == 1 and conditions <= {"video", condition_of(log.result.config)}:
         for item in log.items:
@@ -359,21 +367,21 @@ def _item(sample: Sample, question: Mapping[str, Any], scores: Mapping[str, Any]
     ordered = sample.values.get("frames_in_order")
     return Item(
         line=sample.line,
-        id=sample.id or f"line {sample.line}",
+        start=sample.start,
+        id=intern(sample.id or f"line {sample.line}"),  # asked under several conditions
         question=question,
-        video=sample.group("video") or str(question.get("video") or "") or sample.id,
-        status=stated,
-        choice=sample.choice,
-        rule=sample.rule,
+        video=intern(sample.group("video") or str(question.get("video") or "") or sample.id),
+        status=intern(stated),
+        choice=sample.choice and intern(sample.choice),
+        rule=intern(sample.rule),
         score=_audited_score(sample, audited) if audited else sample.score,
         problem=missing,
-        target=sample.target,
-        response=_shortened("\n---\n".join(sample.responses)),
-        condition=sample.group("condition") or str(question.get("condition") or ""),
+        target=intern(sample.target),
+        condition=intern(sample.group("condition") or str(question.get("condition") or "")),
         groups=_groups(sample, question),
         short=bool(_mapping(sample.values.get("short_videos")).get("short")),
         values=_values(sample, scores),
-        prompt=hashlib.sha256(prompt).hexdigest()[:16],
+        prompt=intern(hashlib.sha256(prompt).hexdigest()[:16]),
         responses=_texts(texts.get("responses")) if "references" in texts else None,
         references=_texts(texts.get("references")),
         words=sum(map(count_words, sample.responses)),
@@ -384,7 +392,7 @@ def _item(sample: Sample, question: Mapping[str, Any], scores: Mapping[str, Any]
 
 
 def _mapping(value: object) -> Mapping[str, Any]:
-    return value if isinstance(value, Mapping) else {}
+    return value if isinstance(value, dict) else {}
 
 
 def _texts(value: object) -> tuple[str, ...]:
@@ -409,7 +417,7 @@ def _values(sample: Sample, scores: Mapping[str, Any]) -> dict[str, float]:
     values = {}
     for metric in GENERATION:
         entry = sample.values.get(metric)
-        logged = entry.get("score") if isinstance(entry, Mapping) else entry
+        logged = entry.get("score") if isinstance(entry, dict) else entry
         later = _mapping(scores.get(metric)).get("value")
         number = logged if later is None else later
         if _is_number(number):
@@ -443,6 +451,16 @@ def _groups(sample: Sample, question: Mapping[str, Any]) -> dict[str, str]:
             groups[name] = text
     kinds = [name for name in _DEMONSTRATION_TYPES if sample.values.get(f"acc_{name}")]
     return groups | ({"demonstration_type": kinds[0]} if kinds else {})
+
+
+def texts(log: Path, items: Iterable[Item]) -> Iterator[str]:
+    """Read what the model wrote for some items of a log; long responses without their middle.
+
+    Raises:
+        LogError: The log cannot be read, or has changed.
+    """
+    for content in lines_at(log, (item.start for item in items)):
+        yield _shortened("\n---\n".join(responses_of(content)))
 
 
 def _shortened(text: str) -> str:

@@ -132,6 +132,7 @@ class Sample:
 
     Attributes:
         line: Its number in the file, from 1.
+        start: Its first byte in the file, from 0.
         doc_id: Place of the document among the task's documents, from 0.
         id: The question's id, or the empty text if the log has none.
         target: The right answer as logged; empty if it is withheld.
@@ -145,6 +146,7 @@ class Sample:
     """
 
     line: int
+    start: int
     doc_id: int
     id: str
     target: str
@@ -386,13 +388,15 @@ def read_samples(path: Path, odd: OddLines | None = None) -> Iterator[Sample]:
     """
     left_out = OddLines() if odd is None else odd
     seen: set[int] = set()
+    end = 0
     try:
         with path.open("rb") as file:  # bytes: only "\n" ends a line, and a torn letter is odd
             for number, line in enumerate(file, start=1):
+                start, end = end, end + len(line)
                 if not line.strip():
                     continue
                 try:
-                    sample = _sample(number, loads(line))
+                    sample = _sample(number, start, loads(line))
                 except (ValueError, RecursionError) as error:
                     left_out.add(number, _reason(error))
                     continue
@@ -413,7 +417,30 @@ def _reason(error: Exception) -> str:
     return str(error)
 
 
-def _sample(number: int, content: object) -> Sample:
+def lines_at(path: Path, starts: Iterable[int]) -> Iterator[dict[str, Any]]:
+    """Read the lines of a sample log that begin at some bytes, each a sample when it was read.
+
+    Raises:
+        LogError: The file cannot be read, or has changed.
+    """
+    try:
+        with path.open("rb") as file:
+            for start in starts:
+                file.seek(start)
+                content = loads(file.readline())
+                if not isinstance(content, dict) or "filtered_resps" not in content:
+                    raise ValueError("it has changed")
+                yield content
+    except (OSError, ValueError) as error:
+        raise LogError(f"The sample log {path} cannot be read ({cause(error)}).") from error
+
+
+def responses_of(content: Mapping[str, Any]) -> tuple[str, ...]:
+    """Return the responses of a line that were scored."""
+    return tuple(_flat(content["filtered_resps"]))
+
+
+def _sample(number: int, start: int, content: object) -> Sample:
     if not isinstance(content, dict):
         raise ValueError("it is not an object")
     doc_id = content.get("doc_id")
@@ -425,10 +452,11 @@ def _sample(number: int, content: object) -> Sample:
     choice = content.get("choice")
     return Sample(
         line=number,
+        start=start,
         doc_id=doc_id,
         id=_first(values, "id"),
         target=_text(content.get("target")),
-        responses=tuple(_flat(content["filtered_resps"])),
+        responses=responses_of(content),
         prompt=_text(content.get("input")),
         status=_text(content.get("status")),
         choice=choice if isinstance(choice, str) and choice else None,
@@ -442,7 +470,7 @@ def _sample(number: int, content: object) -> Sample:
 def _first(values: Mapping[str, Any], name: str) -> str:
     """Return a key of the line itself or of the first metric's item that has it, as text."""
     for item in (values, *values.values()):
-        if isinstance(item, Mapping) and item.get(name) is not None:
+        if isinstance(item, dict) and item.get(name) is not None:
             return str(item[name])
     return ""
 

@@ -41,16 +41,22 @@ def _expand(conditions: Sequence[str]) -> Callable[[Any], Any]:
     """Return a ``process_docs`` that gives each question once per condition."""
 
     def process_docs(dataset: Any) -> Any:
+        from datasets import concatenate_datasets
+
         picks = read_picks(tasks.BENCHMARK) if "handpicked1" in conditions else {}
-        documents = [
-            (row, name, picks.get(question, NO_PICK))
-            for row, question in enumerate(dataset["id"])
-            for name in conditions
-            if name != "handpicked1" or question in picks
+        frames = [picks.get(question, NO_PICK) for question in dataset["id"]]
+        # A column added to rows that were selected would copy them all, one by one.
+        parts = []
+        for name in conditions:
+            named = dataset.add_column("condition", [name] * len(dataset))
+            parts.append(scoring.how_asked(named.add_column("pick", frames)))
+        rows = [
+            place * len(dataset) + row
+            for row, frame in enumerate(frames)
+            for place, name in enumerate(conditions)
+            if name != "handpicked1" or frame != NO_PICK
         ]
-        rows, names, frames = (list(column) for column in zip(*documents, strict=True))
-        expanded = dataset.select(rows).add_column("condition", names).add_column("pick", frames)
-        return scoring.how_asked(expanded)
+        return concatenate_datasets(parts).select(rows)
 
     return process_docs
 

@@ -11,6 +11,7 @@ import pytest
 from tests.tasks.harness_logs import DATE, sample_line, write_run
 from video_reasoning.tasks import store
 from video_reasoning.tasks.errors import StoreError
+from video_reasoning.tasks.results.items import gather, texts
 from video_reasoning.tasks.results.logs import LogError, OddLines, find_runs, read_samples
 from video_reasoning.tasks.results.questions import questions_of
 from video_reasoning.tasks.store.questions import load_questions
@@ -275,3 +276,21 @@ def test_damaged_questions_are_a_sentence(tmp_path: Path) -> None:
         load_questions(tmp_path / "gone.parquet")
     with pytest.raises(StoreError, match="has no ids"):
         load_questions(write_questions(path, [{"answer": "A"}]))
+
+
+def test_responses_are_not_kept_in_memory(tmp_path: Path) -> None:
+    """They are read again where somebody looks at them."""
+    taken = []
+    for name, length in (("short", 10), ("long", 2_900)):
+        lines = [sample_line(n, filtered_resps=[f"{n}" + "é" * length]) for n in range(300)]
+        write_run(tmp_path / name, {"t": lines})
+        gather([tmp_path / name])  # what is imported at first use is not counted
+        tracemalloc.start()
+        (log,) = gather([tmp_path / name])
+        taken.append(tracemalloc.get_traced_memory()[0])
+        tracemalloc.stop()
+        assert list(texts(log.log, log.items[7:9])) == ["7" + "é" * length, "8" + "é" * length]
+    assert taken[1] < taken[0] + 50_000
+    log.log.write_bytes(b"{}\n" * 9)
+    with pytest.raises(LogError, match="cannot be read"):
+        list(texts(log.log, log.items[:1]))

@@ -17,7 +17,8 @@ from video_reasoning.tasks.pages.frames import Player
 from video_reasoning.tasks.report.footage import Footage, NoFootage, condition_shown, footage
 from video_reasoning.tasks.report.gallery import outcome
 from video_reasoning.tasks.report.tables import run_key, run_names
-from video_reasoning.tasks.results.items import Item, ReportError, TaskLog, gather
+from video_reasoning.tasks.results.items import Item, ReportError, TaskLog, gather, texts
+from video_reasoning.tasks.results.logs import LogError, lines_at
 
 _LOGS = ("*_samples_*.jsonl", "*_results.json", "*_scores_*.jsonl")
 """Files whose change means that a run has more to show."""
@@ -97,7 +98,7 @@ def _content(logs: Sequence[TaskLog], version: str) -> dict[str, Any]:
     questions = _Table()
     columns: dict[str, list[Any]] = {name: [] for name in _COLUMNS}
     for number, log in enumerate(logs):
-        for item in log.items:
+        for item, response in zip(log.items, texts(log.log, log.items), strict=True):
             row = (
                 number,
                 places[run_key(log.run)],
@@ -111,7 +112,7 @@ def _content(logs: Sequence[TaskLog], version: str) -> dict[str, Any]:
                 item.seen,
                 item.shown,
                 item.ordered,
-                item.response,
+                response,
                 item.problem,
                 item.line,
                 item.values or None,
@@ -232,10 +233,6 @@ def log_line(entry: Entry) -> str:
     """
     log, item = entry
     try:
-        with log.log.open(encoding="utf-8", errors="replace") as lines:
-            for number, line in enumerate(lines, start=1):
-                if number == item.line:
-                    return json.dumps(json.loads(line), indent=1, ensure_ascii=False)
-    except (OSError, ValueError) as error:
-        raise NoFootage(f"{log.log} cannot be read: {error}") from error
-    raise NoFootage(f"{log.log} has no line {item.line}.")
+        return json.dumps(next(lines_at(log.log, [item.start])), indent=1, ensure_ascii=False)
+    except LogError as error:
+        raise NoFootage(str(error)) from error

@@ -1,6 +1,6 @@
 """How often an audit's verdicts and intervals are right, by simulation; see docs/audit.md.
 
-Run: python -m tests.benchmarks.bench_audit_verdicts [--table NAME] [--repeats N]
+Run: python -m tests.benchmarks.audit_verdicts [--table NAME] [--repeats N]
 
 A question has a latent difficulty that most conditions share, so that two conditions answer most
 questions alike. With several questions a video, videos differ in difficulty too. The verdicts are
