@@ -207,8 +207,9 @@ def _evaluate(arguments: Sequence[str]) -> int:
         _check_include_path(run.include_path)
         run.include_path = with_ours(run.include_path)
         # The harness takes a folder that happens to be called like a task for one of YAML files,
-        # and asks what is in it in the wrong form.
-        if Path(run.tasks or ":").is_dir() and registry.is_defined(run.tasks, run.include_path):
+        # and asks what is in it in the wrong form. Path.is_dir fails if there are many names.
+        folder = os.path.isdir(run.tasks or "")  # noqa: PTH112
+        if folder and registry.is_defined(run.tasks, run.include_path):
             run.tasks = f"{run.tasks},{run.tasks}"
         if run.tasks is None:
             code = UNUSABLE
