@@ -104,7 +104,10 @@ COLUMNS: Mapping[str, Mapping[str, Any]] = {
     "cgbench": {"right_answer": "A", "answer": WORDS[0]},
     "cinepile": {"answer_key_position": 0, "answer_key": WORDS[0], "hard_split": "True"},
     "egotaskqa": {"a": "A", "option": OPTIONS["dict"]},
-    "egoschema": {"option": LINES.split("\n"), "answer": "0", "video_idx": "v"},
+    "egoschema": {
+        "option": [f"{letter}. {word}" for letter, word in zip("ABCDE", WORDS, strict=True)],
+        **{"answer": "0", "video_idx": "v"},
+    },
     "extremewhenbench": {"correct_interval": [1.0, 3.0]},
     "funqa": {"task": "H2", "output": ANSWERS["caption"]},
     "lemonade": {"Answers": OPTIONS["text"], "Correct Answer": "A"},
@@ -165,6 +168,7 @@ COLUMNS: Mapping[str, Mapping[str, Any]] = {
     },
     "vsisuper_count_streaming": {"answers": [3]},
     "vdc": {"qa_list": [{"question": "Where to?", "answer": WORDS[0]}], "video_name": "v1"},
+    "vinoground": {"index": "0_pos_text", "major": "action", "minor": None, "answer": "A"},
     "vsibench": {"question_type": "object_rel_distance", "ground_truth": "A"},
 }
 """Family, task or beginning of a task's name -> columns whose content cannot be found by trying."""
@@ -439,6 +443,11 @@ def prepared(url: str) -> None:
     )
     for name in ("OPENAI", "AZURE", "AZURE_OPENAI", "DASHSCOPE", "GOOGLE"):
         os.environ[f"{name}_API_KEY"] = "local"
+    for folder, kind in (("vinoground_videos", "text"), ("vinoground_videos_concated", "video")):
+        file = home / "vinoground" / folder / f"vinoground_{kind}score.json"  # its answers
+        file.parent.mkdir(parents=True)
+        entry = {"idx": "0_pos", "question": LINES, "GT": "A", "video_name": "v1.mp4"}
+        file.write_text(json.dumps([entry]))
     sys.meta_path.append(_Absent())  # type: ignore[arg-type]
     time.sleep = lambda _: None  # judges wait between attempts
     logging.disable(logging.CRITICAL)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
@@ -27,4 +28,12 @@ def test_the_other_tasks_of_ours_can_be_audited(sample_store: Path, tmp_path: Pa
         assert result.accuracies["original"].value == pytest.approx(
             sum(item.scores["original"] for item in result.questions) / result.n
         )
+    # CausalVQA's pairs, as the task counts them.
+    pairs = results["causalvqa_debug"].groups[""]
+    assert set(pairs) == {"original", "ordered16", "blind"}
+    (logged,) = (out / "runs").rglob("*_results.json")
+    metrics = json.loads(logged.read_text())["results"]
+    for condition, found in pairs.items():
+        own = metrics[f"audit_causalvqa_debug_{condition}"]
+        assert found.n == 6 and found.value == pytest.approx(own["accuracy_paired,none"])
     assert (tmp_path / "kept.txt").read_text().count("\n") > 0
