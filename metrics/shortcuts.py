@@ -46,7 +46,7 @@ def visual_gain(
 ) -> Estimate:
     """Return what the video adds: mean(video) - mean(blind).
 
-    The multi-modal gain of MMStar (Chen et al., 2024), for videos.
+    The multi-modal gain of MMStar (Chen et al., 2024, arXiv 2403.20330), for videos.
 
     Args:
         video: Score of each question with the video, 0..1; one without both (NaN) is left out.
@@ -69,8 +69,8 @@ def blind_gap(
 ) -> Estimate:
     """Return what the text alone gives away: mean(blind) - chance.
 
-    The multi-modal leakage of MMStar (Chen et al., 2024), with guessing in the place
-    of a language model.
+    The multi-modal leakage of MMStar (Chen et al., 2024, arXiv 2403.20330), with guessing in the
+    place of a language model.
 
     Args:
         blind: Score of each question without the video, 0..1.
@@ -95,7 +95,7 @@ def shortcut_ratio(
 
     (mean(scores) - chance) / (1 - chance): a question that is not known is right by luck with the
     probability `chance` (correction for guessing, Abbott's formula). The shortcut ratio of
-    Video-Oasis counts the lucky ones too.
+    Video-Oasis (Lim et al., 2026, arXiv 2603.29616) counts the lucky ones too.
 
     Args:
         scores: Score of each question without it (blind, with one frame, shuffled), 0..1.
@@ -148,8 +148,8 @@ def draws_differ(
 ) -> Estimate:
     """Return the share of questions that are right in some draws of frames and wrong in others.
 
-    The sensitivity to the selection of frames after which TempCore chooses its questions. It grows
-    with the number of draws.
+    After the sensitivity to the selection of frames by which TempCore (arXiv 2509.01167) chooses
+    its questions. It grows with the number of draws.
 
     Args:
         draws: For each draw, whether each question is right; None if it was not scored, which
@@ -172,8 +172,8 @@ def circular_accuracy(
 ) -> Estimate:
     """Return the share of questions that are right in every rotation of their options.
 
-    CircularEval of MMBench (Liu et al., 2023): a model that guesses among n options is
-    right with the probability n ** -n, and one that always takes a letter never.
+    CircularEval of MMBench (Liu et al., 2023, arXiv 2307.06281): a model that guesses among n
+    options is right with the probability n ** -n, and one that always takes a letter never.
 
     Args:
         rotations: For each question its scores, 0..1, its own order included; the lowest counts. A
@@ -248,8 +248,8 @@ def question_class(
     """Return what a question needs: the least under which it is answered.
 
     "text suffices" if it is right blind, else "static" with one frame, "order-free" with shuffled
-    frames, "temporal" with the frames in order only, "open" under none (classes as in VBenchComp:
-    answerable by a language model, semantic, temporal, others).
+    frames, "temporal" with the frames in order only, "open" under none (classes as in VBenchComp,
+    arXiv 2505.14321: answerable by a language model, semantic, temporal, others).
 
     Args:
         blind: Whether it is right without a frame; None if that was not asked.
