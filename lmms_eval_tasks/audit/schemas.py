@@ -453,12 +453,14 @@ class OptionShape:
         """
         columns = _columns(document)
         names = [columns[name] for name in _QUESTION_COLUMNS if name in columns]
-        asked = self.question or next((n for n in names if n not in self.options), "")
+        asked = self.question
+        if not asked or asked == columns.get("options"):  # the options have a column of their own
+            asked = next((n for n in names if n not in self.options), "")
         text = document.get(asked)
         if not isinstance(text, str) or self.read(document) is None:
             return None
         lines = text.split("\n")
-        listed = _option_lines(text) if self.question else []
+        listed = _option_lines(text) if asked == self.question else []
         return {asked: "\n".join(lines[number] for number in listed)}
 
     def _read_as(self) -> list[tuple[str, str]]:
@@ -521,7 +523,8 @@ def find_shape(
         for names in _OPTION_COLUMNS
         if columns.keys() >= set(names)
     ]
-    places += [OptionShape((), (), 0, columns[n]) for n in _QUESTION_COLUMNS if n in columns]
+    lines = (*_QUESTION_COLUMNS, "options")
+    places += [OptionShape((), (), 0, columns[name]) for name in lines if name in columns]
     answers = [columns[name] for name in _ANSWER_COLUMNS if name in columns]
     for place in places:
         best, n_read = place, max(1, math.ceil(_ENOUGH * len(documents)))

@@ -347,7 +347,7 @@ def _videomme_v2(home: Path) -> StandIn:
         }
         for number in range(QUESTIONS)
     ]
-    return StandIn("videomme_v2_probe", "videomme_v2/videomme_v2.yaml", rows, runs=False)
+    return StandIn("videomme_v2_probe", "videomme_v2/videomme_v2.yaml", rows, options=8, runs=False)
 
 
 def _others(home: Path) -> list[StandIn]:

@@ -86,6 +86,14 @@ SHAPES: dict[str, tuple[Documents, str]] = {
         documents(options=['["up", "down"]'] * 2, answer=["up", "down"]),
         "options=options,answer=answer",
     ),
+    "lines of a column of their own": (
+        documents(
+            question=["Which?", "Who?", "What?"],
+            options=["\n".join(f"{a}. {t}" for a, t in zip("ABCD", TEXTS, strict=True))] * 3,
+            answer=["A", "C", "B"],
+        ),
+        "question=options,answer=answer",
+    ),
     "lines of the question": (
         documents(question=["What?\nA. up\nB. down\nC. left"] * 2, answer=["A. up", "C. left"]),
         "question=question,answer=answer",
@@ -253,6 +261,17 @@ def test_video_names() -> None:
     assert video_name({"Clip": "c"}) == "c"
     assert video_name({"video": object(), "scene_name": "s"}) == "s"
     assert video_name({"question": "?"}) == ""
+
+
+def test_the_question_is_left_out_beside_options_as_text() -> None:
+    given, _ = SHAPES["lines of a column of their own"]
+    shape = find_shape(given)
+    assert shape is not None and shape.without_question(given[0]) == {"question": ""}
+    given, _ = SHAPES["lines of the question"]
+    shape = find_shape(given)
+    assert shape is not None
+    (changed,) = (shape.without_question(given[0]) or {}).values()
+    assert changed == "\n".join(given[0]["question"].split("\n")[1:])
 
 
 @pytest.mark.parametrize(

@@ -311,7 +311,10 @@ def test_pairs_and_videos_count_as_the_tasks_count_them(audited: Audited) -> Non
         metrics, _ = audited.logged("audit/runs", variant_name("mvp_probe", condition))
         assert estimate["items"] == QUESTIONS // 2
         assert 100 * estimate["value"] == metrics["pair_accuracy,none"]
-    (video,) = audited.audit(False)["videomme_v2_probe"]["groups"].values()
+    result = audited.audit(False)["videomme_v2_probe"]
+    (video,) = result["groups"].values()
+    assert result["guessed_groups"] == {"": pytest.approx(8**-QUESTIONS)}
+    assert rows_of(audited, False, "videomme_v2_probe", "reordered") == list(range(QUESTIONS))
     for condition, estimate in video.items():
         asked = audited.asked[False, variant_name("videomme_v2_probe", condition)]
         right = [line["said"] == "AB"[line["doc_id"] % 2] for line in asked]
