@@ -53,7 +53,7 @@ def sight(
     if format_ == "json":
         print(json.dumps(found.as_json(), indent=1))
     else:
-        _show(found)
+        show(found)
         if kept is not None:
             print(f"Noted in {kept}.")
     raise SystemExit(0 if found.exact else 1)
@@ -70,7 +70,8 @@ def _progress(model: str) -> Iterator[Heard]:
             yield lambda done, total: status.update(f"Asking {model}: {done} of {total}")
 
 
-def _show(found: Result) -> None:
+def show(found: Result) -> None:
+    """Print what came of a probe."""
     from rich.console import Console
     from rich.table import Table
 

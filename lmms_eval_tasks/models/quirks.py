@@ -25,7 +25,8 @@ from __future__ import annotations
 import json
 import os
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass, replace
 from importlib.util import find_spec
 from pathlib import Path
@@ -55,6 +56,7 @@ __all__ = [
     "loaded",
     "named_by_user",
     "refusal",
+    "untiled",
     "whole_frames",
 ]
 
@@ -139,6 +141,7 @@ class ModelClass:
         simple: Its other form, which ``--force_simple`` takes.
         instead: What to use for that which it cannot show.
         reader: A package without which it reads no video file.
+        tiles: The argument that says into how many tiles it cuts a single image.
     """
 
     names: tuple[str, ...]
@@ -147,6 +150,7 @@ class ModelClass:
     simple: Form | None = None
     instead: str = ""
     reader: str = ""
+    tiles: str = ""
 
     def form(self, *, simple: bool) -> Form:
         """Return the form that the harness takes."""
@@ -160,8 +164,8 @@ CLASSES = (
     # The simple forms of Qwen's classes take two frames a second first, but for qwen3_vl's.
     ModelClass(("qwen2_5_vl",), "max_num_frames=16", chat=_BY_NUMBER, simple=_CLIP),
     ModelClass(("qwen2_vl",), "max_num_frames=16", simple=_CLIP),
-    # The chat forms of qwen3_vl and llava_onevision1_5 ask for an exact number of frames, and
-    # crash on a clip that has fewer.
+    # The chat forms of qwen3_vl and llava_onevision1_5 ask for an exact number of frames, which a
+    # clip of fewer does not have.
     ModelClass(("qwen3_vl",), "max_num_frames=16", chat=_FRAMES, simple=_BY_NUMBER),
     # The same code, but it takes 2 frames a second of a file, or as many as `fps` says.
     ModelClass(("qwen3_5",), "max_num_frames=16,fps=100", chat=_FRAMES, simple=_BY_RATE),
@@ -210,12 +214,12 @@ CLASSES = (
     ModelClass(
         ("internvl2",), simple=replace(_IMAGES, whole_as="images"), instead="modality=image"
     ),
-    # A single image would be cut into tiles.
+    # Fewer images are cut into more tiles: a single frame would be another input than 16.
     ModelClass(
         ("internvl3", "internvl3_5"),
-        "max_num=1",
         simple=replace(_IMAGES, whole_as="images"),
         instead="modality=image",
+        tiles="max_num",
     ),
     ModelClass(("huggingface",), chat=_NONE, instead=f"{_SERVED}, or its family's own class"),
     ModelClass(("video_llava",), simple=_NONE, instead="llava_vid or llava_onevision"),
@@ -250,6 +254,26 @@ def built(arguments: str) -> str:
     model, simple, _ = _loaded[0]
     _loaded[:] = [(model, simple, arguments)]
     return advice(model, arguments)
+
+
+@contextmanager
+def untiled(model: Any) -> Iterator[None]:
+    """Let a model leave each frame in one piece, unless its arguments say into how many tiles.
+
+    Args:
+        model: The harness's model that is loaded.
+    """
+    name, _, arguments = _loaded[0] if _loaded else ("", True, "")
+    tiles = _BY_NAME[name].tiles if name in _BY_NAME else ""
+    if not tiles or tiles in _read(arguments) or not hasattr(model, tiles):
+        yield
+        return
+    before = getattr(model, tiles)
+    setattr(model, tiles, 1)
+    try:
+        yield
+    finally:
+        setattr(model, tiles, before)
 
 
 def form_of(model: str, *, simple: bool = False, arguments: str = "") -> Form:

@@ -42,7 +42,7 @@ from loguru import logger
 from video_reasoning.preprocessing.files import noted_content_id
 from video_reasoning.tasks import media, registry, sight, store
 from video_reasoning.tasks.llm.text_scorers import Kind
-from video_reasoning.tasks.models import responses
+from video_reasoning.tasks.models import quirks, responses
 from video_reasoning.tasks.models.ahead import ahead_of
 from video_reasoning.tasks.models.responses import (
     FRESH_VARIABLE,
@@ -195,7 +195,9 @@ class _Keeper:
         return _everywhere(pending) if _in_step(self._lm) else pending
 
     def _ask(self, ask: Ask, batch: Sequence[_Request], *, alone: bool) -> Sequence[Any]:
-        with contextlib.nullcontext() if alone else _quiet():
+        questions = len({id(request.instance) for request in batch})
+        quiet = contextlib.nullcontext() if alone else _quiet()
+        with quiet, sight.watching(questions), quirks.untiled(self._lm):
             responses = ask([request.instance for request in batch])
         kept = []
         for request, response in zip(batch, responses, strict=False):

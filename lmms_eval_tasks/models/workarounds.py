@@ -132,7 +132,29 @@ def _tell_rate() -> str:
     )
 
 
-_FIXES = (_fresh_pictures, _note_form, _note_arguments, _tell_rate)
+def _as_many_as_there_are() -> str:
+    """Let the reader of videos take all frames of a video that has fewer than are asked for.
+
+    ``qwen-vl-utils`` refuses such a video, and then falls back to a reader that torchvision does
+    not have any more. Only the chat form of ``qwen2_5_vl`` looks at the video first.
+    """
+    loses = "chat forms crash on a video that has fewer frames than they ask for"
+    if not find_spec("qwen_vl_utils"):
+        return ""
+
+    def replacement(original: Callable[..., Any]) -> Callable[..., Any]:
+        def smart_nframes(ele: dict[str, Any], total_frames: int, *rest: Any, **more: Any) -> Any:
+            if (ele.get("nframes") or 0) > total_frames >= 2:
+                ele = {**ele, "nframes": total_frames // 2 * 2}  # it takes even numbers only
+            return original(ele, total_frames, *rest, **more)
+
+        return smart_nframes
+
+    module, known = "qwen_vl_utils.vision_process", ["ele", "total_frames"]
+    return _replace(module, "", "smart_nframes", known, replacement, loses)
+
+
+_FIXES = (_fresh_pictures, _note_form, _note_arguments, _tell_rate, _as_many_as_there_are)
 
 
 def _replace(
@@ -167,6 +189,6 @@ def _replace(
             return ""
         reason = f"its parameters are {', '.join(parameters)}"
     return (
-        f"The installed lmms-eval's {owner or module}.{name} is not the one of {SEEN_IN} "
-        f"({reason}), so it is left as it is: {otherwise}."
+        f"The installed {owner or module}.{name} is not the one that lmms-eval {SEEN_IN} was "
+        f"tried with ({reason}), so it is left as it is: {otherwise}."
     )

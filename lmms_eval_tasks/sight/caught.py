@@ -76,11 +76,12 @@ def catch(span: Span | None) -> Catch | None:
 @contextmanager
 def singly() -> Iterator[None]:
     """Ask one question until the block is left, and nothing else."""
-    _State.singly = True
+    LEDGER.settle()
+    before, _State.singly = _State.singly, True
     try:
         yield
     finally:
-        _State.singly = False
+        _State.singly = before
 
 
 def asking() -> Span | None:

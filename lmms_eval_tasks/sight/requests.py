@@ -1,8 +1,8 @@
 """What leaves in a request: the images in the messages of an API's client or of vLLM.
 
 Private to other packages and used here only: ``create`` of the openai package's chat
-completions, ``LLM.chat`` of vllm, and the harness's ``ChatMessages.to_openai_messages`` and
-``_LiteLLMChatCompletions.create``.
+completions, ``LLM.chat`` of vllm, and the harness's ``ChatMessages.to_openai_messages``,
+``_LiteLLMChatCompletions.create`` and the workers of ``openai --force_simple``.
 """
 
 from __future__ import annotations
@@ -39,6 +39,9 @@ def install() -> None:
     litellm = sys.modules.get("lmms_eval.models.simple.litellm")
     if litellm is not None:
         replace_once(litellm._LiteLLMChatCompletions, "create", _create)
+    simple = sys.modules.get("lmms_eval.models.simple.openai")
+    if simple is not None:
+        _tag_payloads(simple)
     protocol = sys.modules.get("lmms_eval.protocol")
     if protocol is not None:
         for name in ("to_openai_messages", "to_qwen3_vl_openai_messages"):
@@ -73,6 +76,33 @@ def _tag_results(messages: Any, name: str) -> None:
 
     watched.sight = True  # type: ignore[attr-defined]
     setattr(messages, name, watched)
+
+
+def _tag_payloads(module: Any) -> None:
+    """Let the workers of a module of the harness remember whose request they were given."""
+    workers = getattr(module, "ThreadPoolExecutor", None)
+    if workers is None:
+        warn(
+            f"frames_seen: {module.__name__} of the installed lmms-eval has no "
+            "ThreadPoolExecutor; concurrent requests of it are not counted."
+        )
+    elif not getattr(workers, "sight", False):
+
+        class Workers(workers):  # type: ignore[misc, valid-type]
+            sight = True
+
+            def submit(self, function: Any, /, *args: Any, **kwargs: Any) -> Any:
+                for each in args:
+                    _tag_payload(mapping(each).get("messages") or ())
+                return super().submit(function, *args, **kwargs)
+
+        module.ThreadPoolExecutor = Workers
+
+
+@guarded
+def _tag_payload(messages: Sequence[Mapping[str, Any]]) -> None:
+    if messages:
+        LEDGER.tag([message["content"] for message in messages], ())
 
 
 @guarded

@@ -185,10 +185,15 @@ class Ledger:
 
     def spans(self, key: Key) -> list[Span]:
         """Return every time that a question was asked; nothing is under way from now on."""
+        self.settle()
+        with self._lock:
+            return list(self._spans.get(key, ()))
+
+    def settle(self) -> None:
+        """Attribute nothing more to what was asked so far."""
         with self._lock:
             self._open.clear()
             self._tagged.clear()
-            return list(self._spans.get(key, ()))
 
 
 LEDGER = Ledger()

@@ -5,14 +5,14 @@ from __future__ import annotations
 import inspect
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from contextvars import ContextVar
 from dataclasses import dataclass
 from functools import wraps
 from pathlib import Path
 from typing import Any, ParamSpec, TypeVar
 
-from video_reasoning.tasks.sight import requests, tower
+from video_reasoning.tasks.sight import caught, requests, tower
 from video_reasoning.tasks.sight.clips import frames_shown, in_order, read_clip
 from video_reasoning.tasks.sight.seen import LEDGER, Key, Question, Span, guarded, warn
 
@@ -81,6 +81,26 @@ def silent() -> Iterator[None]:
         _SILENT.reset(before)
 
 
+@contextmanager
+def watching(questions: int) -> Iterator[None]:
+    """Let a model answer so many questions until the block is left; of one, all that is caught."""
+    install()
+    with caught.singly() if questions == 1 else nullcontext():
+        yield
+
+
+@guarded
+def install() -> None:
+    """Watch all that is loaded, unless a user has turned it off."""
+    if not _off():
+        requests.install()
+        tower.install()
+
+
+def _off() -> bool:
+    return os.environ.get(VARIABLE, "").lower() == "off"
+
+
 @guarded
 def note(
     benchmark: str, document: Mapping[str, Any], shown: int | None, visuals: Iterable[Any]
@@ -93,10 +113,9 @@ def note(
         shown: Frames that its condition shows; None for a video as it is.
         visuals: What is handed over, of which paths are looked at.
     """
-    if os.environ.get(VARIABLE, "").lower() == "off":
+    if _off():
         return
-    requests.install()
-    tower.install()
+    install()
     paths = tuple(str(each) for each in visuals if isinstance(each, (str, Path)))
     LEDGER.asked(Question(key_of(benchmark, document), shown, paths))
 

@@ -5,6 +5,8 @@ Reading the harness's 2,000 YAMLs takes most of the processor time of an evaluat
 
 from __future__ import annotations
 
+from contextlib import suppress
+from importlib import import_module
 from typing import Any
 
 import lmms_eval.__main__ as harness
@@ -15,6 +17,8 @@ from video_reasoning.tasks import launcher, media, registry
 
 __all__ = ["media"]
 
+with suppress(ImportError):  # what it imports before spacy, for standard errors of any task
+    import_module("lmms_eval.tasks.amber_g.utils")
 quick_yaml.install()
 _PATHS = launcher.with_ours(None)
 _MANAGER = TaskManager("INFO", include_path=_PATHS, model_name="")

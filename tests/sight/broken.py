@@ -1,7 +1,11 @@
-"""`lmms_eval`, or `video-reasoning` if COMMAND says so, with a delivery that BROKEN breaks."""
+"""`lmms_eval`, or `video-reasoning` if COMMAND says so, with a delivery that BROKEN breaks.
+
+With several ways to break it, joined by commas, each clip of 16 frames gets the next.
+"""
 
 from __future__ import annotations
 
+import itertools
 import os
 from typing import Any
 
@@ -21,12 +25,12 @@ def main() -> int:
     import lmms_eval.models.chat.qwen2_5_vl as chat
 
     read = chat.process_vision_info
-    broken = BREAKS[os.environ["BROKEN"]]
+    ways = itertools.cycle([BREAKS[name] for name in os.environ["BROKEN"].split(",")])
 
     def process(*args: Any, **kwargs: Any) -> Any:
         images, videos, more = read(*args, **kwargs)
         if videos:
-            videos = [(broken(v) if len(v) == 16 else v, meta) for v, meta in videos]
+            videos = [(next(ways)(v) if len(v) == 16 else v, meta) for v, meta in videos]
         return images, videos, more
 
     chat.process_vision_info = process

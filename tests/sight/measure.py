@@ -4,20 +4,24 @@
 
 Each class is probed in a process of its own by the code of ``video-reasoning sight``. The result
 is in ``lmms_eval_tasks/models/measured.json``, which ``lmms_eval`` reads too, and in
-docs/running-models.md. With names, only those are measured again.
+docs/running-models.md: the table, and what the command prints. With names, only those are measured
+again.
 """
 
 from __future__ import annotations
 
 import importlib
+import io
 import json
 import multiprocessing
 import os
+import re
 import sys
 import tempfile
 import time
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from contextlib import redirect_stdout
+from dataclasses import dataclass, replace
 from functools import partial
 from importlib.metadata import version
 from importlib.util import find_spec
@@ -27,16 +31,18 @@ from typing import Any
 from tests.harness import tiny_qwen
 from tests.harness.served import serve
 from tests.sight import stand_ins, tiny
-from video_reasoning.tasks.models import probed
+from video_reasoning.tasks.cli import sight as command
+from video_reasoning.tasks.models import probed, quirks
 from video_reasoning.tasks.sight import asking, probes
 from video_reasoning.tasks.sight.asking import Model
-from video_reasoning.tasks.sight.probe import SERVED, probe
+from video_reasoning.tasks.sight.probe import SERVED, Result, probe
+from video_reasoning.tasks.sight.verdict import Row
 
 ROOT = Path(__file__).parents[2]
 PAGE = ROOT / "docs" / "running-models.md"
 DATA = ROOT / "lmms_eval_tasks" / "models" / probed.MEASURED
 SERVED_PROBES = 4
-"""Questions of each kind for a served class."""
+"""Questions of each kind for a served class; 1 if it is measured quickly."""
 BEGIN = "<!-- measured: written by `python -m tests.sight.measure` -->"
 END = "<!-- end of measured -->"
 
@@ -59,6 +65,7 @@ class Entry:
         family: Architecture of its random weights, which become ``pretrained=``.
         stand_in: A function of :mod:`.stand_ins`.
         needs: Packages without which it is left out, and keeps what was measured before.
+        printed: Whether the page shows what the command prints of it, and not a row of the table.
     """
 
     model: str
@@ -68,10 +75,19 @@ class Entry:
     family: str = ""
     stand_in: str = ""
     needs: tuple[str, ...] = ()
+    printed: bool = False
 
     @property
     def name(self) -> str:
         return f"{self.model} --force_simple" if self.simple else self.model
+
+    @property
+    def plain(self) -> Entry:
+        """Without the arguments that name a number of frames."""
+        (known,) = (each for each in quirks.CLASSES if self.model in each.names)
+        frames = known.arguments.split(",")
+        kept = [each for each in self.arguments.split(",") if each not in frames]
+        return replace(self, arguments=",".join(kept))
 
     @property
     def lacking(self) -> list[str]:
@@ -120,8 +136,8 @@ ENTRIES = (
         stand_in="llava_onevision1_5",
     ),
     Entry("internvl2", "processor", "", family="internvl", stand_in="internvl"),
-    Entry("internvl3", "processor", "max_num=1", family="internvl", stand_in="internvl"),
-    Entry("internvl3_5", "processor", "max_num=1", family="internvl", stand_in="internvl"),
+    Entry("internvl3", "processor", "", family="internvl", stand_in="internvl"),
+    Entry("internvl3_5", "processor", "", family="internvl", stand_in="internvl"),
     Entry("openai", "request", f"model=m,max_frames_num=16,{_SERVER}"),
     Entry("openai", "request", f"model=m,max_frames_num=16,{_SERVER}", simple=True),
     Entry("async_openai", "request", f"model=m,nframes=16,{_SERVER}"),
@@ -129,6 +145,13 @@ ENTRIES = (
     Entry("vllm", "request", "model=m,max_frame_num=16", simple=True, stand_in="vllm"),
     Entry("litellm", "request", f"model=m,max_frames_num=16,{_SERVER}", stand_in="litellm"),
 )
+
+_BY_NAME = {each.name: each for each in ENTRIES}
+PRINTED = (
+    replace(_BY_NAME["qwen2_5_vl"], printed=True),
+    replace(_BY_NAME["openai"].plain, printed=True),
+)
+"""Of which the page shows what ``video-reasoning sight`` prints."""
 
 QUICK = (
     "qwen2_5_vl", "qwen2_vl", "qwen3_vl", "llava_hf", "internvl_hf", "gemma3",
@@ -157,34 +180,57 @@ NOT_MEASURED = {
 """Why the table lacks a class."""
 
 
-def measure(entries: Sequence[Entry], folder: Path) -> Iterator[dict[str, Any]]:
-    """Probe classes, each in a process of its own; a row for each."""
-    _share(entries, folder)
+def measure(
+    entries: Sequence[Entry], folder: Path, *, quickly: bool
+) -> Iterator[tuple[Entry, dict[str, Any]]]:
+    """Probe classes, each in a process of its own.
+
+    Args:
+        entries: The classes.
+        folder: Where to write.
+        quickly: Whether to ask little, and not to probe them again without the arguments that
+            name a number of frames.
+
+    Yields:
+        What came of each, with what a run counts without arguments under ``plain``.
+    """
+    _share(entries, folder, 1 if quickly else SERVED_PROBES)
     for entry in entries:
         start = time.monotonic()
-        row = _measure(entry, folder)
-        depth = ", ".join((entry.depth, *(f"`{each}`" for each in entry.needs)))
-        row["refused"] = sorted(row["refused"])  # which; the sentences are the code's
-        who = {"model": entry.model, "form": row.pop("form", ""), "depth": depth}
-        said = row.get("error") or ("exact" if row["exact"] else "not exact")
+        found = _measure(entry, folder)
+        if not quickly and "error" not in found:
+            same = entry.plain == entry
+            rows = found["rows"] if same else _measure(entry.plain, folder).get("rows", [])
+            found["plain"] = {each["condition"]: _counted(each) for each in rows}
+        said = found.get("error") or ("exact" if found["exact"] else "not exact")
         print(f"{entry.name}: {said}, {time.monotonic() - start:.0f} s", file=sys.stderr)
-        yield {**who, **row}
+        yield entry, found
 
 
-def _share(entries: Sequence[Entry], folder: Path) -> None:
+def row_of(entry: Entry, found: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a row of the table."""
+    depth = ", ".join((entry.depth, *(f"`{each}`" for each in entry.needs)))
+    kept = {key: found[key] for key in ("model", "form")}
+    refused = sorted(found["refused"])  # which; the sentences are the code's
+    rest = {"rows": found["rows"], "plain": found.get("plain", {})}
+    return {**kept, "depth": depth, **rest, "refused": refused}
+
+
+def _share(entries: Sequence[Entry], folder: Path, served: int) -> None:
     """Do once what every process needs: imports, the probes' videos, random weights."""
     os.environ |= {"OMP_NUM_THREADS": "1", "TOKENIZERS_PARALLELISM": "false"}
     os.environ |= {"HF_HUB_OFFLINE": "1", "HF_HOME": str(folder / "hf")}
     for module in (
         "tests.reliability.warm",
         "lmms_eval.evaluator",
-        "nltk",
         "qwen_vl_utils",
         "decord",
     ):
         importlib.import_module(module)
+    # Processes that are forked have no threads of this one's, for which they would wait.
+    importlib.import_module("torch").set_num_threads(1)
     probes.write_store(folder / "local", [probes.NAMED, probes.LADDER])
-    probes.write_store(folder / "served", [probes.NAMED] * SERVED_PROBES)
+    probes.write_store(folder / "served", [probes.NAMED] * served)
     for family in sorted({each.family for each in entries} - {""}):
         write = tiny_qwen.write if family == "qwen2_5_vl" else partial(tiny.write, family)
         write(folder / family)
@@ -206,7 +252,7 @@ def _measure(entry: Entry, folder: Path) -> dict[str, Any]:
             process.kill()
     if not (place / "row.json").is_file():
         printed = (place / "output.txt").read_text(errors="replace")
-        return {"exact": False, "rows": [], "refused": {}, "error": printed[-2000:]}
+        return {"error": printed[-2000:]}
     found: dict[str, Any] = json.loads((place / "row.json").read_text())
     return found
 
@@ -222,26 +268,36 @@ def _probe(
     asking.ANSWER_TOKENS = 1
     if stand_in:
         getattr(stand_ins, stand_in)()
-    served = model.name in SERVED
-    home = folder / ("served" if served else "local") / "store"
-    found = probe(model, count=SERVED_PROBES if served else 1, store_home=home).as_json()
-    del found["model"], found["advice"]
+    home = folder / ("served" if model.name in SERVED else "local") / "store"
+    found = probe(model, store_home=home).as_json()
     (place / "row.json").write_text(json.dumps(found))
 
 
 # The page
 
 
+def printed(found: Mapping[str, Any]) -> str:
+    """Return what ``video-reasoning sight`` prints of what came of a probe."""
+    rows = tuple(Row(**each) for each in found["rows"])
+    refused, advice = dict(found["refused"]), tuple(found["advice"])
+    with redirect_stdout(io.StringIO()) as stream:
+        command.show(Result(Model(found["model"]), found["form"], rows, refused, advice))
+    return "\n".join(line.rstrip() for line in stream.getvalue().splitlines())
+
+
 def table(data: Mapping[str, Any]) -> str:
     """The part of docs/running-models.md between the marks."""
     names = [each.name for each in probes.PROBES]
     versions = f"lmms-eval {data['lmms_eval']} and transformers {data['transformers']}"
-    head = f"`--model` (form) | depth | {' | '.join(names)} | time told of 16 frames, of the video"
+    head = (
+        f"`--model` (form) | depth | {' | '.join(names)} | time told of 16 frames, of the video | "
+        "`frames_seen` of a run"
+    )
     lines = [
         f"Measured with {versions}, over a video of 80 frames in 10 s.",
         "",
         f"| {head} |",
-        f"|---|---|{'---|' * len(names)}---|",
+        f"|---|---|{'---|' * len(names)}---|---|",
     ]
     notes: dict[str, int] = {}
     for row in data["rows"]:
@@ -249,8 +305,10 @@ def table(data: Mapping[str, Any]) -> str:
         cells = [_cell(own.get(name), name in row["refused"], notes) for name in names]
         times = [own.get(name, {}).get("time") or "none" for name in ("ordered16", "whole video")]
         told = "none" if set(times) == {"none"} else ", ".join(times)
+        counted = ", ".join(_counted(own[name]) if name in own else "-" for name in names)
         lines.append(
-            f"| `{row['model']}` ({row['form']}) | {row['depth']} | {' | '.join(cells)} | {told} |"
+            f"| `{row['model']}` ({row['form']}) | {row['depth']} | {' | '.join(cells)} | {told} | "
+            f"{counted} |"
         )
     lines += [""] * bool(notes) + [f"{number}. {sentence}" for sentence, number in notes.items()]
     lines += ["", *(f"- {name}: {meaning}." for name, meaning in DEPTHS.items())]
@@ -272,6 +330,11 @@ def _cell(row: Mapping[str, Any] | None, refused: bool, notes: dict[str, int]) -
     return f"{seen}{copies}{spacing}"
 
 
+def _counted(row: Mapping[str, Any]) -> str:
+    known = sorted({each for each in row["frames_seen"] if each is not None})
+    return "..".join([*map(str, known), *(["N/A"] if None in row["frames_seen"] else [])])
+
+
 def _sentence(text: str) -> str:
     text = text.partition(". ")[0].partition(" (")[0].replace("|", "\\|").replace("<", "\\<")
     text = text[0].upper() + text[1:]
@@ -283,46 +346,58 @@ def write_page(data: Mapping[str, Any]) -> None:
     text = PAGE.read_text(encoding="utf-8")
     before, _, rest = text.partition(BEGIN)
     after = rest.partition(END)[2]
-    PAGE.write_text(f"{before}{BEGIN}\n\n{table(data)}\n\n{END}{after}", encoding="utf-8")
+    text = f"{before}{BEGIN}\n\n{table(data)}\n\n{END}{after}"
+    for found in data["printed"]:
+        # A block of the page begins with the first line that the command prints.
+        said = printed(found)
+        begin = re.escape(said.partition("\n")[0])
+        text = re.sub(rf"(?ms)^```\n{begin}\n.*?^```$", lambda _: f"```\n{said}\n```", text)  # noqa: B023
+    PAGE.write_text(text, encoding="utf-8")
 
 
-def main(words: Sequence[str]) -> None:
+def main() -> None:
     """Measure the classes that are named, or all."""
+    words = sys.argv[1:]
     out = Path(words[1]) if words[:1] == ["--out"] else None
     names = words[2:] if out else words
-    chosen = [each for each in ENTRIES if not names or each.name in names]
+    known = ENTRIES if out else (*ENTRIES, *PRINTED)
+    chosen = [each for each in known if not names or each.name in names]
     for each in [each for each in chosen if each.lacking]:
         chosen.remove(each)
         print(f"{each.name}: left out, {', '.join(each.lacking)} is missing", file=sys.stderr)
     with tempfile.TemporaryDirectory(prefix="measure-") as folder:
         rows = []
-        for row in measure(chosen, Path(folder)):
-            rows.append(row)
+        for entry, found in measure(chosen, Path(folder), quickly=out is not None):
+            rows.append(found)
             if out:
                 out.write_text(json.dumps(rows), encoding="utf-8")
-            elif "error" not in row:
-                save(row)
+            elif "error" not in found:
+                save(entry, found)
 
 
-def save(row: Mapping[str, Any]) -> None:
-    """Put a row into the data and on the page, in place of what was measured before."""
-    old = json.loads(DATA.read_text(encoding="utf-8")).get("rows", [])
-    models = {each.model for each in ENTRIES}
-    found = {(each["model"], each["form"]): each for each in [*old, row]}
-    rows = [each for key, each in found.items() if key[0] in models]
+def save(entry: Entry, found: Mapping[str, Any]) -> None:
+    """Put what came of a probe into the data and on the page, in place of what was there."""
+    data = json.loads(DATA.read_text(encoding="utf-8"))
+    rows, said = data["rows"], data.get("printed", [])
+    if entry.printed:
+        said = [*(each for each in said if each["model"] != entry.model), found]
+    else:
+        own = row_of(entry, found)
+        known = {(each["model"], each["form"]): each for each in [*rows, own]}
+        rows = [each for key, each in known.items() if key[0] in _ORDER]
     data = {
         "lmms_eval": version("lmms-eval"),
         "transformers": version("transformers"),
-        "rows": sorted(rows, key=lambda each: _place(each["model"], each["form"])),
+        "rows": sorted(rows, key=lambda each: (_ORDER.index(each["model"]), each["form"])),
+        "printed": said,
         "not_measured": NOT_MEASURED,
     }
     DATA.write_text(json.dumps(data, indent=1) + "\n", encoding="utf-8")
     write_page(data)
 
 
-def _place(model: str, form: str) -> tuple[int, str]:
-    return [each.model for each in ENTRIES].index(model), form
+_ORDER = [each.model for each in ENTRIES]
 
 
 if __name__ == "__main__":
-    main(sys.argv[1:])
+    main()

@@ -4,19 +4,20 @@ from __future__ import annotations
 
 import ast
 import json
+import os
 import re
-import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
 import lmms_eval.models
 import pytest
 
+from tests.harness.conftest import forked
 from tests.sight import measure
 from video_reasoning.tasks.models import probed, quirks
 from video_reasoning.tasks.sight import probes
 
+DATA = json.loads(measure.DATA.read_text(encoding="utf-8"))
 PAGE = measure.PAGE.read_text(encoding="utf-8")
 OURS = {"sample_observer", "random_choice", "frequent_choice"}
 NAMES = {name: each for each in quirks.CLASSES for name in each.names}
@@ -24,9 +25,8 @@ ROWS = {(row["model"], row["form"]): row for row in probed.measured()}
 
 
 def test_the_page_has_the_table_of_the_data() -> None:
-    data = json.loads(measure.DATA.read_text(encoding="utf-8"))
     written = PAGE.partition(measure.BEGIN)[2].partition(measure.END)[0]
-    assert written.strip() == measure.table(data).strip(), "run python -m tests.sight.measure"
+    assert written.strip() == measure.table(DATA).strip(), "run python -m tests.sight.measure"
     forms = {(each.model, "simple" if each.simple else None) for each in measure.ENTRIES}
     assert {model for model, _ in forms} == {model for model, _ in ROWS}
     assert len(ROWS) == len(measure.ENTRIES)
@@ -43,6 +43,44 @@ def test_what_arrives_is_what_the_classes_table_says(row: dict[str, Any]) -> Non
     assert row["model"] in NAMES
     form = quirks.form_of(row["model"], simple=row["form"] == "simple")
     assert ("blind" in row["refused"]) is not form.blind
+
+
+@pytest.mark.parametrize("row", ROWS.values(), ids=lambda row: f"{row['model']}-{row['form']}")
+def test_a_run_counts_what_is_shown(row: dict[str, Any]) -> None:
+    for each in row["rows"]:
+        if each["shown"].isdecimal():
+            assert {*each["frames_seen"]} == {*each["seen"]} == {int(each["shown"])}
+        else:
+            # A black frame is one that arrived, but none of the video's.
+            black = each["condition"] == "hidden middle"
+            assert each["frames_seen"] == [n + black for n in each["seen"]]
+
+
+@pytest.mark.parametrize("row", ROWS.values(), ids=lambda row: f"{row['model']}-{row['form']}")
+def test_no_argument_is_needed_for_the_frames_of_a_condition(row: dict[str, Any]) -> None:
+    """Nor does a whole video or a clip of it crash, whatever number of frames is the default."""
+    assert row["plain"].keys() == {each["condition"] for each in row["rows"]}
+    for each in row["rows"]:
+        counted = row["plain"][each["condition"]]
+        assert counted == each["shown"] if each["shown"].isdecimal() else counted.isdecimal()
+
+
+def test_what_the_command_prints_is_on_the_page() -> None:
+    said = [measure.printed(each) for each in DATA["printed"]]
+    assert [each.split()[0] for each in said] == [each.model for each in measure.PRINTED]
+    shown = re.findall(r"(?ms)^```\n(\w+ \((?:chat|simple)\)\ncondition .*?)\n```$", PAGE)
+    assert sorted(shown) == sorted(said), "run python -m tests.sight.measure"
+
+
+def test_what_the_page_says_of_whole_videos() -> None:
+    chosen = {
+        key: next(each["order"] for each in row["rows"] if each["condition"] == "whole video")
+        for key, row in ROWS.items()
+    }
+    (sentence,) = re.findall(r"(?m)^- Of a whole video, .*?(?=^- |\n\n)", PAGE, re.DOTALL)
+    uneven = {f"{model} ({form})" for (model, form), order in chosen.items() if order == "uneven"}
+    assert {*re.findall(r"`(\w+)` (\(\w+\))", sentence)} == {tuple(each.split()) for each in uneven}
+    assert {*chosen.values()} == {"even", "uneven"}
 
 
 def test_every_class_is_measured_or_said_not_to_be() -> None:
@@ -113,16 +151,22 @@ def test_the_classes_on_the_page_exist() -> None:
 @pytest.mark.harness
 @pytest.mark.slow
 def test_a_dozen_classes_are_still_so(tmp_path: Path) -> None:
-    """Measured again: the table's rows of a dozen classes."""
-    assert set(measure.QUICK) <= {each.name for each in measure.ENTRIES}
-    out = tmp_path / "rows.json"
-    words = [sys.executable, "-m", "tests.sight.measure", "--out", str(out)]
-    subprocess.run([*words, *measure.QUICK], cwd=measure.ROOT, timeout=1200, check=True)
+    """Measured again: the table's rows of a dozen classes, and what a run counts of each."""
+    out = tmp_path / "found.json"
+    code, printed = forked(
+        "tests.sight.measure", ["--out", str(out), *measure.QUICK], tmp_path, dict(os.environ)
+    )
+    assert code == 0, printed[-3000:]
     found = json.loads(out.read_text())
-    assert [row["model"] for row in found] == [*measure.QUICK]
-    for row in found:
-        old = ROWS[row["model"], row["form"]]
-        assert "error" not in row
+    assert [each.get("model") for each in found] == [*measure.QUICK], printed[-3000:]
+    entries = {each.name: each for each in measure.ENTRIES}
+    for each in found:
+        row, old = measure.row_of(entries[each["model"]], each), ROWS[each["model"], each["form"]]
         assert row["refused"] == old["refused"]
         for new, before in zip(row["rows"], old["rows"], strict=True):
-            assert new == before, (row["model"], new["condition"])
+            assert once(new) == once(before), (row["model"], new["condition"])
+
+
+def once(row: dict[str, Any]) -> dict[str, Any]:
+    """What came of each question, however many there were."""
+    return {**row, "probes": 0, **{key: {*row[key]} for key in ("seen", "frames_seen")}}

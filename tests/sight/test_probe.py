@@ -186,7 +186,7 @@ def result(*rows: verdict.Row, model: str = "openai") -> probe.Result:
 def test_the_table_fits_80_columns(capsys: pytest.CaptureFixture[str]) -> None:
     rows = [row(name, ORDERED) for name in BY_NAME if name != "shuffled16"]
     wide = {"time": "1234.5 s + 1234.5 s", "size": "1024x1024", "order": "uneven", "pictures": 128}
-    command._show(result(*(verdict.Row(**{**each.as_json(), **wide}) for each in rows)))
+    command.show(result(*(verdict.Row(**{**each.as_json(), **wide}) for each in rows)))
     printed = capsys.readouterr().out
     assert max(map(len, printed.splitlines())) <= 80
     assert "16 in 128" in printed and "refused" in printed and "1024x1024" in printed

@@ -109,6 +109,28 @@ def test_a_request_from_a_worker_of_the_only_question(ledger: Ledger) -> None:
     assert different(ledger, question) == 2
 
 
+def test_requests_that_a_simple_class_hands_to_its_workers(
+    ledger: Ledger, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Of openai with --force_simple, which puts messages together in the asking thread."""
+    from lmms_eval.models.simple import openai
+
+    monkeypatch.setattr(openai, "ThreadPoolExecutor", openai.ThreadPoolExecutor)
+    with watch.watching(2):
+        pass
+    both, asked = threading.Barrier(2), []
+
+    def send(number: int, payload: dict[str, Any]) -> None:
+        both.wait(5)
+        requests._create(None, **payload)
+
+    with openai.ThreadPoolExecutor(max_workers=2) as pool:
+        for number, id_ in enumerate("ab"):
+            asked.append(ask(ledger, id_))
+            pool.submit(send, number, {"messages": messages(*range(number)), "max_tokens": 1})
+    assert [different(ledger, question) for question in asked] == [0, 1]
+
+
 def test_a_video_is_sampled_by_the_server(ledger: Ledger) -> None:
     question = ask(ledger, "a")
     video = [{"type": "video_url", "video_url": {"url": "file:///a.mp4"}}]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -13,7 +14,7 @@ import pytest
 from tests.harness.conftest import Run, forked, run_harness
 from tests.sight.server import serving
 
-pytestmark = [pytest.mark.harness, pytest.mark.slow]
+pytestmark = pytest.mark.harness
 
 PRINCIPLES = "tvbench_tomato_principles"
 BLIND = "tvbench_tomato_direction_blind"
@@ -76,6 +77,7 @@ def harness(tmp_path: Path, sample_store: Path) -> Any:
     return run
 
 
+@pytest.mark.slow
 def test_a_right_delivery_is_seen_as_shown(harness: Any, tiny: Path) -> None:
     run = harness(*qwen(tiny, 6, f"{PRINCIPLES},{BLIND}"))
     for condition, shown, got, ordered in seen(run):
@@ -87,6 +89,7 @@ def test_a_right_delivery_is_seen_as_shown(harness: Any, tiny: Path) -> None:
     assert "the model did not get" not in run.output
 
 
+@pytest.mark.slow
 def test_qwen3_vl_sees_all_frames_at_the_sources_times(sample_store: Path, tmp_path: Path) -> None:
     from tests.harness.tiny_qwen import write_qwen3
 
@@ -116,37 +119,33 @@ def test_qwen3_vl_sees_all_frames_at_the_sources_times(sample_store: Path, tmp_p
         assert each == sorted(each) and min(abs(last - length) for length in lengths) < 0.25, each
 
 
-@pytest.mark.parametrize(
-    ("broken", "got", "order"),
-    [("dropped", 15, None), ("swapped", 16, False), ("resampled", 8, None)],
-)
-def test_a_broken_delivery_is_noticed(
-    tiny: Path, sample_store: Path, tmp_path: Path, broken: str, got: int, order: bool | None
-) -> None:
-    run = changed("tests.sight.broken", qwen(tiny, 3), sample_store, tmp_path, BROKEN=broken)
+def test_a_broken_delivery_is_noticed(tiny: Path, sample_store: Path, tmp_path: Path) -> None:
+    """One of three clips lost a frame, one has two swapped, one is every other frame."""
+    ways = "dropped,swapped,resampled"
+    run = changed("tests.sight.broken", qwen(tiny, 9), sample_store, tmp_path, BROKEN=ways)
     assert run.returncode == 0, run.output[-3000:]
-    found = {condition: rest for condition, *rest in seen(run)}
-    assert found["ordered16"][:2] == [16, got]
-    if order is not None:  # what is lost is noticed by the count alone
-        assert found["ordered16"][2] is order
-    assert found["random1"][:2] == [1, 1]
+    several = [(got, order) for _, shown, got, order in seen(run) if shown == 16]
+    assert Counter(got for got, _ in several) == {15: 2, 16: 2, 8: 2}
+    assert {order for got, order in several if got == 16} == {False}
+    assert [rest for _, *rest in seen(run) if rest[0] == 1] == [[1, 1, None]] * 3
     assert run.results[PRINCIPLES]["kappa_random"] is None
     assert "kappa_random is N/A: the model did not get the frames that were shown" in run.output
 
 
+@pytest.mark.slow
 def test_it_can_be_turned_off(harness: Any, tiny: Path) -> None:
     run = harness(*qwen(tiny, 1), VIDEO_REASONING_SIGHT="off")
     assert all(each[1:] == (None, None, None) for each in seen(run))
     assert run.results[PRINCIPLES]["frames_seen"] is None
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("model", "arguments"),
     [
         ("openai", "model_version=m,max_frames_num=16"),
         ("async_openai", "model=m,nframes=16"),
-        # Without messages a request is only told if no other is under way.
-        ("openai --force_simple", "model_version=m,max_frames_num=16,num_concurrent=1"),
+        ("openai --force_simple", "model_version=m,max_frames_num=16"),
     ],
 )
 def test_a_servers_requests_are_counted(harness: Any, model: str, arguments: str) -> None:

@@ -111,6 +111,44 @@ def test_the_reader_of_qwen3_vl_takes_every_frame(numbered: Path, name: str) -> 
     assert seen == (expected if len(expected) > 1 else expected * 2)
 
 
+@pytest.mark.parametrize("wanted", [16, 32, 64])
+def test_a_reader_asks_for_no_more_frames_than_there_are(tmp_path: Path, wanted: int) -> None:
+    """Of a video that is shorter than the frames a class asks for: it crashed."""
+    from qwen_vl_utils import fetch_video, vision_process
+
+    video = write_numbered(tmp_path / "short.mp4", range(25))
+    workarounds.apply()
+    pixels = fetch_video({"video": str(video), "nframes": wanted})
+    assert [number_of(each) for each in _images(pixels)][-1] == 24
+    assert len(pixels) == min(wanted, 24)  # an even number
+    with pytest.raises(ValueError, match="nframes should in interval"):
+        # Once this fails, the reader is right and the workaround can go (docs/upstream.md).
+        vision_process.smart_nframes.video_reasoning_original({"nframes": 32}, 25, 25.0)
+
+
+def _images(pixels: Any) -> list[Any]:
+    return [Image.fromarray(each.permute(1, 2, 0).numpy().astype(np.uint8)) for each in pixels]
+
+
+def test_a_single_frame_is_not_cut_into_tiles_of_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    class InternVL3:
+        max_num = 12
+
+    model = InternVL3()
+    for arguments, tiles in (("pretrained=x", 1), ("pretrained=x,max_num=6", 12)):
+        quirks.loaded("internvl3", simple=True)
+        quirks.built(arguments)
+        with quirks.untiled(model):
+            assert model.max_num == tiles
+        assert model.max_num == 12
+    quirks.loaded("other", simple=True)
+    with quirks.untiled(model):
+        assert model.max_num == 12
+    quirks.loaded("internvl3", simple=True)
+    with quirks.untiled(object()):  # another version, which has no such attribute
+        pass
+
+
 def test_a_user_has_the_last_word(monkeypatch: pytest.MonkeyPatch) -> None:
     assert quirks.form_for({**settings_of("openai"), "frames_as": "clip"}).frames_as == "clip"
     monkeypatch.setenv(quirks.VARIABLE, "frames")
