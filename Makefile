@@ -19,7 +19,7 @@ help:
 	@echo "make test         install with the development tools and run all tests"
 	@echo "make test-slow    model classes of the harness for minutes: which frames arrive, served models"
 	@echo "make lint         ruff, ruff format and mypy --strict on the three packages"
-	@echo "make bench        print the benchmarks' figures and ratios"
+	@echo "make bench        print the benchmarks' figures with their aims, and those that were missed"
 	@echo "make reliability  faults, kills, crowds and random input: what was tried, what was lost"
 	@echo "make mutants      small faults put into the code: which of them no test notices (hours)"
 	@echo "make docs         build the documentation into site/"
@@ -84,9 +84,11 @@ lint: $(VENV)/.dev
 	  -p video_reasoning.preprocessing -p video_reasoning.tasks
 
 bench: $(VENV)/.dev
-	@for script in tests/benchmarks/bench_*.py; do \
+	@printed=$$(mktemp); trap 'rm -f "$$printed"' EXIT; \
+	for script in tests/benchmarks/bench_*.py; do \
 	  echo "== $$script"; $(BIN)/python -m tests.benchmarks.$$(basename $$script .py); \
-	done
+	done | tee "$$printed"; \
+	echo; echo "== Aims that were missed"; grep MISSED "$$printed" || echo none
 
 reliability: $(VENV)/.dev
 	@failed=; for script in tests/reliability/check_*.py; do \

@@ -66,7 +66,7 @@ def speed() -> None:
             extract_choice(text, OPTIONS)
             seconds.append(time.process_time() - start)
         growth = seconds[1] / seconds[0]
-        figure(f"1 MB of {name}", seconds[1], f"s, {growth:.1f} times an eighth's")
+        figure(f"1 MB of {name}", seconds[1], f"s, {growth:.1f} times an eighth's", most=2)
 
 
 def sets() -> None:

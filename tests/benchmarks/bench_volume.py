@@ -1,11 +1,11 @@
 """What reading many logged items costs: a hundred times of today's benchmarks.
 
-Run: python -m tests.benchmarks.bench_volume [--items N N] [--only STEP ...]
+Run: python -m tests.benchmarks.bench_volume [--items N N] [--letters N] [--only STEP ...]
 
 Writes logs of two sizes and reads each in a process of its own: the report, the viewer's items and
-the principles over TVBench questions under three frame conditions with responses of 400 letters,
-the questions of a task once per condition, and the join of ten models' audits under five
-conditions. The cost of one more item is the slope between the sizes.
+the principles over TVBench questions under three frame conditions, the questions of a task once
+per condition, and the join of ten models' audits under five conditions. The cost
+of one more item is the slope between the sizes.
 """
 
 from __future__ import annotations
@@ -29,7 +29,6 @@ from video_reasoning.tasks.audit.plan import write_plan
 CONDITIONS = ("ordered16", "shuffled16", "random1")
 MODELS = 10
 TASK = "tvbench_tomato_principles"
-RESPONSE = "Look at <b>this</b>. " * 20
 
 _COST = """
 import resource, sys
@@ -79,7 +78,7 @@ except SystemExit as end:
 }
 
 
-def write_logs(folder: Path, items: int) -> int:
+def write_logs(folder: Path, items: int, letters: int) -> int:
     """Write a store and a log of the principles; return its number of items."""
     draw = random.Random(0)
     questions = tomato_questions(items // len(CONDITIONS))
@@ -87,12 +86,14 @@ def write_logs(folder: Path, items: int) -> int:
         question["video"] = f"videos/{number % 40}.mp4"  # as few are drawn
     file = write_questions(folder / "store", "tvbench", "test", questions)
 
+    response = "Look at <b>this</b>. " * (letters // 20)
+
     def choose(question: dict[str, Any], condition: str) -> str | None:
         return draw.choice(["A", "A", "C", None])
 
     def lines() -> Iterator[dict[str, Any]]:
         for number, each in enumerate(each_condition_line(questions, choose, CONDITIONS)):
-            each["filtered_resps"] = [f"{RESPONSE}{number} {each['choice']}"]
+            each["filtered_resps"] = [f"{response}{number} {each['choice']}"]
             each["accuracy"]["video"] = f"videos/{number // 4}.mp4"  # as many as a release has
             yield each
 
@@ -100,7 +101,7 @@ def write_logs(folder: Path, items: int) -> int:
     return len(questions) * len(CONDITIONS)
 
 
-def write_audits(folder: Path, items: int) -> int:
+def write_audits(folder: Path, items: int, letters: int) -> int:
     """Write the audits of ten models; return the number of their answers."""
     questions = items // (5 * MODELS)
     for model in range(MODELS):
@@ -137,16 +138,17 @@ def measure(step: str, folder: Path) -> tuple[float, float]:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--items", type=int, nargs=2, default=[20_000, 60_000])
+    parser.add_argument("--letters", type=int, default=400, help="of a response")
     parser.add_argument("--only", choices=_STEPS, nargs="*", default=list(_STEPS))
     arguments = parser.parse_args()
     print(machine())
-    writers: dict[bool, Callable[[Path, int], int]] = {False: write_logs, True: write_audits}
+    writers: dict[bool, Callable[[Path, int, int], int]] = {False: write_logs, True: write_audits}
     for audits, write in writers.items():
         steps = [step for step in arguments.only if (step == "audit join") is audits]
         found: dict[str, list[tuple[int, float, float]]] = {step: [] for step in steps}
         for size in arguments.items if steps else ():
             with tempfile.TemporaryDirectory() as name:
-                items = write(Path(name), size)
+                items = write(Path(name), size, arguments.letters)
                 for step in steps:
                     found[step].append((items, *measure(step, Path(name))))
         for step, ((few, *less), (many, *more)) in found.items():
