@@ -218,6 +218,7 @@ def prepared(work: Path) -> dict[str, str]:
         "HF_HUB_OFFLINE": "1",
         "HOME": str(home),
         "NO_COLOR": "1",
+        "PATH": os.pathsep.join([str(Path(sys.executable).parent), os.environ.get("PATH", "")]),
         "PYTHONPATH": os.pathsep.join([*filter(None, [os.environ.get("PYTHONPATH")]), str(ROOT)]),
         "VIDEO_REASONING_HOME": str(demo / "store"),
     }
