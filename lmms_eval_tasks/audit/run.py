@@ -10,6 +10,7 @@ import sys
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Annotated
 
 from loguru import logger
@@ -118,9 +119,12 @@ def run_audit(request: Request) -> int:
     from video_reasoning.tasks.audit.derive import derive
     from video_reasoning.tasks.audit.preflight import preflight, table
 
-    plan = derive(plan, tasks_folder)
-    plan, checks = preflight(plan)
-    write_plan(tasks_folder / FILE, plan)
+    with contextlib.ExitStack() as stack:
+        if request.check:  # an audit that may be there stays as it is
+            tasks_folder = Path(stack.enter_context(TemporaryDirectory()))
+        plan = derive(plan, tasks_folder)
+        plan, checks = preflight(plan)
+        write_plan(tasks_folder / FILE, plan)
     if os.environ.get("RANK", "0") == "0":
         Console(soft_wrap=True).print(table(plan, checks))
     if request.check:

@@ -13,12 +13,14 @@ import pyarrow.parquet as pq
 import pytest
 from typer.testing import CliRunner
 
+from tests.audit.test_plan import request
 from tests.harness.conftest import run_harness
 from tests.tasks.releases import write_video
 from video_reasoning.tasks.audit.derive import derive, find_tasks
 from video_reasoning.tasks.audit.harness import load_config, load_task, task_manager
 from video_reasoning.tasks.audit.plan import Plan
 from video_reasoning.tasks.audit.preflight import preflight
+from video_reasoning.tasks.audit.run import run_audit
 from video_reasoning.tasks.cli.app import app
 from video_reasoning.tasks.errors import UserError
 from video_reasoning.tasks.release.new_task import NewTask, plan_task
@@ -203,3 +205,11 @@ def test_it_runs_and_can_be_audited(made: Path, tmp_path: Path) -> None:
     check = checks["moves_own"]
     assert (check.refused, check.questions, check.options) == ("", 3, 3)
     assert check.ranges == {"accuracy": (0.0, 1.0)} and not plan.refused
+
+
+@pytest.mark.harness
+def test_a_check_leaves_an_audit_as_it_is(made: Path, tmp_path: Path) -> None:
+    out = tmp_path / "audit"
+    more = {"include_path": (made,), "check": True, "judge_only": False}
+    assert run_audit(request(out, tasks=("moves_own",), **more)) == 0
+    assert not out.exists()
