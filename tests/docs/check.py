@@ -22,6 +22,7 @@ import shutil
 import signal
 import subprocess
 import sys
+import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -307,11 +308,13 @@ def check(
     shutil.copytree(work / "demo" / "store", store, copy_function=os.link)
     if page.stem in FIXTURES:
         FIXTURES[page.stem](folder, work)
+    begun = time.monotonic()
     failed = run(found, folder, {**environment, "VIDEO_REASONING_HOME": str(store)})
     lines = [line for step in found for line in differences(step)]
     shown = sum(len(step.shown) for step in found)
     verdict = "failed" if failed else f"{len(lines)} lines differ" if lines else "ok"
-    print(f"{page.name}: {len(found)} blocks run, {shown} outputs compared: {verdict}", flush=True)
+    took = f"{len(found)} blocks run in {time.monotonic() - begun:.0f} s"
+    print(f"{page.name}: {took}, {shown} outputs compared: {verdict}", flush=True)
     return [failed] if failed else lines
 
 
