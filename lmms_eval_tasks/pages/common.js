@@ -180,6 +180,7 @@ function showVideo(item) {
     video.load();
     return;
   }
+  video.onloadedmetadata = () => $("screen").style.setProperty("--ratio", video.videoWidth / video.videoHeight || 1.333);
   video.src = `/video/${item.number}?v=${session.start}`;
   video.play().catch(() => {}); // a browser may want a click first
 }

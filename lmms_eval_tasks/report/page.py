@@ -13,7 +13,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
-from markupsafe import Markup
+from markupsafe import Markup, escape
 
 from video_reasoning.tasks.audit.variants import condition_label, measure_label
 from video_reasoning.tasks.benchmarks import BENCHMARKS
@@ -67,6 +67,7 @@ def environment(finalize: Callable[[object], object] | None = None) -> Environme
     )
     script = Path(__file__).with_name("templates").joinpath("page.js").read_text(encoding="utf-8")
     digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
+    made.filters["coded"] = _coded
     made.filters["measure_label"] = measure_label
     made.globals.update(
         arranged=arranged,
@@ -88,6 +89,11 @@ def environment(finalize: Callable[[object], object] | None = None) -> Environme
         verdict_words=_VERDICTS,
     )
     return made
+
+
+def _coded(text: str) -> Markup:
+    """Escape a sentence, and set what is between backticks as code."""
+    return Markup(re.sub(r"`([^`\n]+)`", r"<code>\1</code>", str(escape(text))))
 
 
 def render(environment: Environment, template: str, macros: str, report: Report) -> str:

@@ -259,7 +259,7 @@ def _demo(folder: Path, work: Path) -> None:
     (folder / "demo").symlink_to(work / "demo")
 
 
-def _people(folder: Path, work: Path) -> None:
+def simulate_people(folder: Path, work: Path) -> None:
     """Two simulated people have answered twenty questions of two tasks, and twelve by frames."""
     log = AnswerLog(folder / "answers.jsonl")
     store = work / "demo" / "store"
@@ -286,7 +286,7 @@ PEOPLES = {
 }
 FIXTURES: Mapping[str, Callable[[Path, Path], None]] = {
     "README": _test_split,
-    "annotate": _people,
+    "annotate": simulate_people,
     "causalvqa": _test_split,
     "make-pairs": _demo,
     "reuse": _video,

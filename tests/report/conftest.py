@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shutil
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -15,11 +16,20 @@ DRIVER = shutil.which("chromedriver")
 @pytest.fixture(scope="session")
 def browser(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
     """Headless Chromium; skips tests where there is none."""
-    webdriver = pytest.importorskip("selenium.webdriver", reason="needs selenium")
+    pytest.importorskip("selenium.webdriver", reason="needs selenium")
     if not (CHROMIUM and DRIVER):
         pytest.skip("needs Chromium and its chromedriver on the PATH")
+    driver = chromium(tmp_path_factory.mktemp("chromium"))
+    yield driver
+    driver.quit()
+
+
+def chromium(profile: Path) -> Any:
+    """Start headless Chromium with a folder for its profile."""
+    from selenium import webdriver
+
     options = webdriver.ChromeOptions()
-    options.binary_location = CHROMIUM
+    options.binary_location = CHROMIUM or ""
     for argument in (
         "--headless=new",
         "--no-sandbox",
@@ -29,9 +39,7 @@ def browser(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
         "--disable-background-networking",
         "--disable-component-update",
         "--disable-sync",
-        f"--user-data-dir={tmp_path_factory.mktemp('chromium')}",
+        f"--user-data-dir={profile}",
     ):
         options.add_argument(argument)
-    driver = webdriver.Chrome(options=options, service=webdriver.ChromeService(DRIVER))
-    yield driver
-    driver.quit()
+    return webdriver.Chrome(options=options, service=webdriver.ChromeService(DRIVER))

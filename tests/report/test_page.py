@@ -122,6 +122,12 @@ def test_text_is_shown_as_text(results: Path) -> None:
         assert not any(key.startswith("on") for key in attributes), (name, attributes)
 
 
+def test_commands_in_sentences_are_set_as_code(results: Path) -> None:
+    written = page(build([results], most_examples=1))
+    words = re.sub(r"<(script|style|pre)\b.*?</\1>|href=\"data:[^\"]*\"", "", written, flags=re.S)
+    assert "<code>video-reasoning compare</code>" in words and "`video-reasoning" not in words
+
+
 def test_only_our_script_may_run(results: Path) -> None:
     written = page(build([results]))
     (policy,) = re.findall(r"script-src '(sha256-[^']+)'", written)
