@@ -220,6 +220,7 @@ def _share(entries: Sequence[Entry], folder: Path, served: int) -> None:
     """Do once what every process needs: imports, the probes' videos, random weights."""
     os.environ |= {"OMP_NUM_THREADS": "1", "TOKENIZERS_PARALLELISM": "false"}
     os.environ |= {"HF_HUB_OFFLINE": "1", "HF_HOME": str(folder / "hf")}
+    os.environ["FORCE_QWENVL_VIDEO_READER"] = "decord"  # is read when the package is imported
     for module in (
         "tests.reliability.warm",
         "lmms_eval.evaluator",
@@ -261,7 +262,7 @@ def _probe(
     model: Model, stand_in: str, folder: Path, place: Path, variables: Mapping[str, str]
 ) -> None:
     """Probe one class in this process."""
-    os.environ |= {**variables, "FORCE_QWENVL_VIDEO_READER": "decord"}
+    os.environ |= variables
     with (place / "output.txt").open("wb") as stream:
         os.dup2(stream.fileno(), 1)
         os.dup2(stream.fileno(), 2)
