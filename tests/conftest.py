@@ -22,6 +22,7 @@ LONGEST = (
     "audit/test_harness_tasks.py",
     "harness/test_tvbench_runs.py",
     "harness/test_blackswan_runs.py",
+    "sight/test_measured.py",
     "reliability/test_faults.py",
     "reliability/test_engines.py",
     "handpick/test_browser.py",

@@ -149,7 +149,6 @@ def test_the_classes_on_the_page_exist() -> None:
 
 
 @pytest.mark.harness
-@pytest.mark.slow
 def test_a_dozen_classes_are_still_so(tmp_path: Path) -> None:
     """Measured again: the table's rows of a dozen classes, and what a run counts of each."""
     out = tmp_path / "found.json"
