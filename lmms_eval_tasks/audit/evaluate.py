@@ -177,7 +177,7 @@ def _evaluate_task(
     plan: Plan, task: AuditedTask, run: Run, folder: Path, metric: str, level: float
 ) -> AuditResult:
     """Evaluate one task; one whose questions have no score is refused with what was seen."""
-    result = AuditResult(task.name, (task.name,))
+    result = AuditResult(task.name, (task.name,), sample_benchmark=task.sample_benchmark)
     notes: list[str] = []
     logs = _read_all(plan, task, run, folder, notes)
     if not logs:
@@ -211,6 +211,7 @@ def _evaluate_group(
     result = AuditResult(
         group,
         tuple(member.name for member in members),
+        sample_benchmark=any(member.sample_benchmark for member in members),
         metric=", ".join(dict.fromkeys(member.metric for member in members)),
         rule=", ".join(dict.fromkeys(member.rule for member in members)),
     )

@@ -38,6 +38,7 @@ class AuditedTask:
         ranges: Metric -> lowest and highest score of a question, as seen on trials.
         judged: Whether scoring a question asks a server, such as a judge.
         movable: Options of a question that can be put in another order, at most; 0 if not known.
+        sample_benchmark: Whether it asks the sample benchmark, whose videos are drawn.
     """
 
     name: str
@@ -48,6 +49,7 @@ class AuditedTask:
     ranges: Mapping[str, tuple[float, float]] = field(default_factory=dict)
     judged: bool = False
     movable: int = 0
+    sample_benchmark: bool = False
 
     def variant_name(self, variant: Variant) -> str:
         """Return the generated task's name, and the stem of its files."""

@@ -164,6 +164,7 @@ class AuditResult:
         name: The task or group.
         tasks: The tasks that it is made of; one for a task.
         refused: Why there is no audit, or "".
+        sample_benchmark: Whether questions are the sample benchmark's, whose videos are drawn.
         metric: The metric that says which questions are right.
         rule: How a question's score was read from it.
         n: Questions scored under every condition, the partial ones aside.
@@ -205,6 +206,7 @@ class AuditResult:
     name: str
     tasks: tuple[str, ...]
     refused: _Optional = ""
+    sample_benchmark: bool = False
     metric: str = ""
     rule: str = ""
     n: Annotated[NonNegativeInt, Field(alias="items")] = 0

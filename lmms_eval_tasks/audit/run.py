@@ -25,6 +25,7 @@ from video_reasoning.tasks.audit.schemas import Grouping, OptionShape
 from video_reasoning.tasks.audit.variants import AuditError, parse_all, redrawn, repeated
 from video_reasoning.tasks.errors import StoreError, cause
 from video_reasoning.tasks.store.picks import PicksError, read_installed
+from video_reasoning.tasks.store.questions import of_sample_benchmark
 
 __all__ = ["Request", "join_audits", "read_asked", "run_audit"]
 
@@ -190,7 +191,7 @@ def _plan(request: Request) -> Plan:
     tasks, refused = find_tasks(request.tasks, request.include_path)
     return Plan(
         conditions=tuple(variant.name for variant in variants),
-        tasks=tuple(_with_picks(task, given_picks) for task in tasks),
+        tasks=tuple(_with_data(task, given_picks) for task in tasks),
         clips=store.home() / "audit" / "clips",
         frames=request.frames,
         seed=request.seed,
@@ -259,11 +260,18 @@ def _range(text: str) -> tuple[float, float] | None:
     return low, high
 
 
-def _with_picks(task: AuditedTask, given: Mapping[str, int] | None) -> AuditedTask:
-    """Return the task with the user's picks, or with those that the store has for it."""
+def _with_data(task: AuditedTask, given: Mapping[str, int] | None) -> AuditedTask:
+    """Return the task with what the store says of it, and with the user's picks if any are given.
+
+    Raises:
+        StoreError: Its questions cannot be read.
+    """
+    ours = registry.our_tasks().get(task.name)
+    if ours is not None:
+        files = [store.questions_file(*part) for part in ours.needs]
+        task = replace(task, sample_benchmark=any(map(of_sample_benchmark, files)))
     if given is not None:
         return replace(task, picks=given)
-    ours = registry.our_tasks().get(task.name)
     if ours is None or not ours.needs:
         return task
     try:

@@ -86,7 +86,7 @@ class AuditPart:
         names: An audit's file -> its short name.
         audits: The audits, oldest first.
         problems: What could not be read, a sentence each.
-        grid: Audited tasks beside the paper's benchmarks; None if there are none.
+        grid: Audited tasks beside the paper's benchmarks; None if there are none but the sample's.
         examples: An audit's file and a task -> questions to look at.
         counts: An audit's file and a task -> the number of questions in its list.
     """
@@ -106,6 +106,20 @@ class AuditPart:
             for result in _top(audit):
                 found.setdefault(result.name, []).append((audit, result))
         return found
+
+    @property
+    def signatures(self) -> list[str]:
+        """What identifies the numbers of all."""
+        every = (signature(*each) for audited in self.top.values() for each in audited)
+        return list(dict.fromkeys(every))
+
+    @property
+    def of_sample(self) -> dict[str, bool]:
+        """Tasks that were audited, and groups -> whether they ask the sample benchmark."""
+        return {
+            name: any(result.sample_benchmark for _, result in audited)
+            for name, audited in self.top.items()
+        }
 
     @property
     def refused(self) -> list[tuple[Audit, AuditResult]]:
@@ -255,7 +269,9 @@ def signature(audit: Audit, result: AuditResult) -> str:
 
 
 def _grid(audits: Sequence[Audit], names: Mapping[Path, str]) -> Grid | None:
-    audited = [(audit, result) for audit in audits for result in _top(audit)]
+    audited = [
+        (audit, result) for audit in audits for result in _top(audit) if not result.sample_benchmark
+    ]
     if not audited:
         return None
     rows = []

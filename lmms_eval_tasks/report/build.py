@@ -113,7 +113,8 @@ class Report:
     @property
     def sample(self) -> str:
         """That numbers are of the sample benchmark; empty if none is."""
-        return facts.sample_note(self.logs)
+        logged = {log.task: log.sample for log in self.logs}
+        return facts.sample_note({**(self.audit.of_sample if self.audit else {}), **logged})
 
     @property
     def stores(self) -> dict[str, dict[str, str]]:

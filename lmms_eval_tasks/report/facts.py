@@ -136,12 +136,16 @@ def _versions(runs: Sequence[Run]) -> list[str]:
     return said
 
 
-def sample_note(logs: Sequence[TaskLog]) -> str:
-    """Say that tasks are of the sample benchmark; empty if none is."""
-    tasks = list(dict.fromkeys(log.task for log in logs if log.sample))
+def sample_note(of_sample: Mapping[str, bool]) -> str:
+    """Say that tasks ask the sample benchmark; empty if none does.
+
+    Args:
+        of_sample: Task -> whether it does.
+    """
+    tasks = [task for task, drawn in of_sample.items() if drawn]
     if not tasks:
         return ""
-    which = "" if all(log.sample for log in logs) else f" in {', '.join(tasks)}"
+    which = "" if len(tasks) == len(of_sample) else f" in {', '.join(tasks)}"
     return (
         f"SAMPLE BENCHMARK{which}: drawn shapes with known answers, not the released benchmarks. "
         "These numbers say nothing about a model's video reasoning and cannot be compared with "

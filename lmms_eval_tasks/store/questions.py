@@ -30,6 +30,17 @@ def read_table(path: Path, columns: Sequence[str] | None = None) -> Any:
         ) from error
 
 
+def of_sample_benchmark(path: Path) -> bool:
+    """Tell whether questions are the sample benchmark's: only they say what settles them.
+
+    Raises:
+        StoreError: The file is absent or unreadable.
+    """
+    return any(
+        text for column in read_table(path, ["evidence"]).columns for text in column.to_pylist()
+    )
+
+
 def load_questions(path: Path, columns: Sequence[str] | None = None) -> dict[str, dict[str, Any]]:
     """Read a questions file as id -> row, in its order; columns that it lacks are left out.
 

@@ -118,6 +118,20 @@ def test_the_paper_stands_beside(audited: Path) -> None:
     assert rows["TempCompass, GPT-4o"][6] == "21.2"
 
 
+def test_the_paper_does_not_stand_beside_the_sample_benchmark(tmp_path: Path) -> None:
+    drawn = result("tvbench_tomato_direction", sample_benchmark=True)
+    report = build([write_audit(tmp_path / "alone", [drawn])])
+    assert report.audit is not None and report.audit.grid is None
+    assert report.sample.startswith("SAMPLE BENCHMARK: drawn shapes with known answers")
+    assert report.sample in Parsed(page(report)).text
+    report = build([write_audit(tmp_path / "both", [drawn, result("moves")])])
+    assert report.audit is not None and report.audit.grid is not None
+    assert [row.label for row in report.audit.grid.rows if row.kind == "run"] == [
+        "moves, some_model"
+    ]
+    assert report.sample.startswith("SAMPLE BENCHMARK in tvbench_tomato_direction: drawn")
+
+
 def test_json_has_the_audit(audited: Path, tmp_path: Path) -> None:
     out = tmp_path / "report.json"
     done = CliRunner().invoke(app, ["report", str(audited), "--out", str(out)])
