@@ -35,8 +35,8 @@ class OurTask:
         needs: The benchmarks and splits whose data it reads.
         selects: The kind of questions that it asks, one of its benchmark's ``kinds``; empty for
             all.
-        condition: The frames that it shows of each video, its ``dataset_name``; empty if it shows
-            videos as they are.
+        condition: The frames that it shows of each video, its ``dataset_name``: "clips" for
+            several videos, empty if it shows one as it is.
         members: For a group, the names of its tasks and groups.
     """
 
@@ -168,7 +168,9 @@ def is_defined(name: str, include_paths: Iterable[str] = ()) -> bool:
     """Tell whether a YAML of ours, of the user or of the harness is a task or group of a name."""
     harness = harness_folder()
     folders = [*map(Path, include_paths), *([harness / "tasks"] if harness else [])]
-    line = re.compile(rf"^(?:task|group):[ \t]*(['\"]?){re.escape(name)}\1[ \t]*$", re.MULTILINE)
+    line = re.compile(
+        rf"^(?:task|group):[ \t]*(['\"]?){re.escape(name)}\1[ \t]*(?:#.*)?$", re.MULTILINE
+    )
     return name in our_tasks() or any(
         line.search(path.read_text(encoding="utf-8", errors="replace"))
         for folder in folders

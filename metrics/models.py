@@ -10,6 +10,7 @@ import math
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -333,35 +334,33 @@ def _best_device() -> str:
 
 
 def _load(kind: Any, model: str, **arguments: Any) -> Any:
+    problem = "" if Path(model).is_dir() else _unreachable(model)
     try:
-        try:
-            return kind.from_pretrained(model, local_files_only=True, **arguments)
-        except OSError:
-            if Path(model).is_dir():
-                raise
-            _reach(model)
-        return kind.from_pretrained(model, **arguments)
+        return kind.from_pretrained(model, local_files_only=bool(problem), **arguments)
     except (OSError, ValueError) as error:
         first = str(error).strip().splitlines()[0] if str(error).strip() else repr(error)
+        if problem:
+            first = f"it is not in the cache, and the hub does not answer: {problem}"
         raise ModelError(
             f"The model '{model}' cannot be loaded ({first}); give a local folder with it, "
             f"or download it with `hf download {model}` (a gated model needs `hf auth login`)."
         ) from error
 
 
-def _reach(model: str) -> None:
+@cache
+def _unreachable(model: str) -> str:
     """Ask the hub for a model once; its client's own attempts take a minute without a network.
 
-    Raises:
-        ConnectionError: The hub does not answer.
+    Returns:
+        Why it does not answer, or the empty text.
     """
     from huggingface_hub import model_info
+    from huggingface_hub.errors import HfHubHTTPError
 
     try:
         model_info(model, timeout=_PATIENCE)
-    except (OSError, ValueError):
-        return  # it answered, or must not be asked: the attempt to load says more
-    except Exception as error:
-        raise ConnectionError(
-            f"it is not in the cache, and the hub does not answer: {error}"
-        ) from error
+    except (HfHubHTTPError, ValueError):
+        return ""  # it answered, or there can be no such model: the attempt to load says more
+    except Exception as error:  # whatever the client's own client raises
+        return str(error) or repr(error)
+    return ""

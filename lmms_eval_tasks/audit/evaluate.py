@@ -15,6 +15,8 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
+from loguru import logger
+
 from video_reasoning.metrics.accuracy import guessing_accuracy, mean
 from video_reasoning.metrics.audits import questions_needed, share_above_guessing
 from video_reasoning.metrics.intervals import (
@@ -119,17 +121,24 @@ def asked_questions(plan: Plan, folder: Path, logs: Path) -> dict[str, list[Audi
         logs: The run's ``--output_path``.
 
     Returns:
-        Task -> its questions, by their places, their ids as the documents have them.
+        Task -> its questions, by their places, their ids as the documents have them; without
+        tasks whose questions cannot be matched, of which a warning is logged.
 
     Raises:
         AuditError: If there is no run of the audit.
         LogError: If a log cannot be read.
     """
     run = _newest(plan, folder, logs)
-    return {
-        task.name: _questions(_read_all(plan, task, run, folder, []), _Metric(""))
-        for task in plan.tasks
-    }
+    found = {}
+    for task in plan.tasks:
+        read = _read_all(plan, task, run, folder, [])
+        try:
+            _align(read, [])
+        except AuditError as error:
+            logger.warning(f"{task.name} is left out: {error}")
+        else:
+            found[task.name] = _questions(read, _Metric(""))
+    return found
 
 
 def _newest(plan: Plan, folder: Path, logs: Path) -> Run:

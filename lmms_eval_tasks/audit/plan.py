@@ -11,7 +11,7 @@ from functools import cached_property, lru_cache
 from pathlib import Path
 from typing import Annotated, Any
 
-from pydantic import Field, TypeAdapter, ValidationError
+from pydantic import BeforeValidator, Field, TypeAdapter, ValidationError
 
 from video_reasoning.tasks.audit.files import reason, write_json
 from video_reasoning.tasks.audit.schemas import Grouping, declared_groups
@@ -61,6 +61,11 @@ class AuditedTask:
         return variant_task(stem, variant)
 
 
+def _several(given: Any) -> Any:
+    """Read a text, as earlier versions wrote it, as one of several."""
+    return tuple(filter(None, [given])) if isinstance(given, str) else given
+
+
 @dataclass(frozen=True)
 class Plan:
     """One audit.
@@ -88,7 +93,7 @@ class Plan:
     seed: int = 0
     limit: int | None = None
     sample: int | None = None
-    group_by: tuple[str, ...] = ()
+    group_by: Annotated[tuple[str, ...], BeforeValidator(_several)] = ()
     option_fields: tuple[str, ...] = ()
     score_range: tuple[float, float] | None = None
     refused: Mapping[str, str] = field(default_factory=dict)

@@ -254,7 +254,7 @@ class AuditResult:
                 for name, found in by_condition.items()
             },
             **{
-                f"{kind or 'groups'} {name}": found
+                " ".join(filter(None, ("groups", kind, name))): found
                 for kind, by_condition in self.groups.items()
                 for name, found in by_condition.items()
             },

@@ -184,7 +184,7 @@ class Grouping:
             AuditError: If it is not one of these.
         """
         name, equals, rule = text.partition("=")
-        if not equals or "/" in name:  # a pattern may have one too
+        if not equals or {"/", ":"} & set(name):  # a pattern or separator may have one too
             name, rule = "", text
         column, slash, pattern = rule.partition("/")
         if not slash:

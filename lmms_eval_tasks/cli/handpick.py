@@ -191,8 +191,12 @@ def _cleaned(annotator: str | None) -> str | None:
 
 def _log(file: Path, source: Source) -> PickLog:
     from video_reasoning.tasks.handpick.record import PickLog
+    from video_reasoning.tasks.store.picks import PicksError
 
-    log = PickLog(file.expanduser().absolute(), source.name)
+    path, name = file.expanduser().absolute(), source.name  # which an absent audit does not have
+    if path.resolve() == source.picks.resolve():
+        raise PicksError(f"{path} is the file that picks are installed in; name another one.")
+    log = PickLog(path, name)
     print_damaged(log)
     return log
 

@@ -32,7 +32,7 @@ def principles(
 
     from video_reasoning.tasks.results.principles import evaluate, render
 
-    as_json = old or known(format_) == "json"
+    as_json = known(format_) == "json" or old
     if old:
         print("video-reasoning: --json is going to be removed; use --format json.", file=sys.stderr)
     found = evaluate([path.expanduser() for path in results], task=task, level=level)

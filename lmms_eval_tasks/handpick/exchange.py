@@ -1,4 +1,4 @@
-"""Picks in and out: CSV for spreadsheets and other tools, and the way into the store."""
+"""Picks in and out: CSV for spreadsheets and other tools, and the file that the tasks read."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ def import_csv(path: Path, items: Mapping[str, Item], annotator: str | None = No
     """Read decisions from CSV, with a sentence about each row that is wrong.
 
     Separators may be commas, semicolons or tabs. A row without `n_frames` gets the length of the
-    video in the store. Rows without an annotator are decisions of the one given.
+    video. Rows without an annotator are decisions of the one given.
 
     Raises:
         PicksError: If the file cannot be read as such a table.

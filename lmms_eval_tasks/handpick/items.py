@@ -55,7 +55,7 @@ class Source(Protocol):
         """Return the items to pick for, in their order."""
 
     def known(self) -> dict[str, Item]:
-        """Return all items, by id."""
+        """Return the items that a frame can be picked for, by id."""
 
 
 @dataclass(frozen=True)

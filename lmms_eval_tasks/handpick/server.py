@@ -35,12 +35,12 @@ class PickRequest(ItemRequest):
 
 
 class InstallRequest(UndoRequest):
-    """Picks to be put into the store, as they were shown to the annotator before.
+    """Picks to be installed, as they were shown to the annotator before.
 
     Attributes:
         whose: One annotator's, or everybody's if it is empty.
         picks: How many there are.
-        stamp: Of the picks in the store that they replace; empty if there are none.
+        stamp: Of the installed picks that they replace; empty if there are none.
     """
 
     whose: str = Field(max_length=4 * LONGEST_NAME)

@@ -21,7 +21,7 @@ from video_reasoning.preprocessing.wanted import Wanted, gathered, heard_by
 from video_reasoning.tasks import sight
 from video_reasoning.tasks.models import quirks
 
-__all__ = ["ahead_of", "clips_of"]
+__all__ = ["ahead_of", "all_ours", "clips_of"]
 
 _OURS = "video_reasoning."
 _MOST_WORKERS = 4
@@ -66,6 +66,11 @@ def ahead_of(lm: Any, instances: Sequence[Any]) -> Iterator[None]:
             yield
     finally:
         ahead.stop()
+
+
+def all_ours(instances: Sequence[Any]) -> bool:
+    """Tell whether all requests show something through this package, as an audit's do."""
+    return all(_is_ours(_function(each)) for each in instances)
 
 
 def _function(instance: Any) -> Any:

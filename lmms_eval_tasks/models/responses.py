@@ -110,6 +110,7 @@ def name_of(run: argparse.Namespace) -> str:
     given = vars(run)
     facts = {
         **{name: given.get(name) for name in OF_COMMAND},
+        "tasks": ",".join(dict.fromkeys(str(given.get("tasks")).split(","))),
         "model_args": _model_arguments(given.get("model_args") or ""),
         "versions": [software.version_of(name) for name in _PACKAGES],
         **{name: os.environ.get(name) for name in (quirks.VARIABLE, quirks.CLOCK_VARIABLE)},
@@ -191,8 +192,9 @@ class Journal:
     def add(self, records: Iterable[tuple[str, Mapping[str, Any]]]) -> None:
         """Append records, in one write.
 
-        A kill loses none of them, and a machine that loses power the last second's at most: to
-        wait for the disk each time would take longer than all else between two questions.
+        A kill loses none of them, and a machine that loses power a second's worth, those that
+        followed the last wait for the disk: to wait each time would take longer than all else
+        between two questions.
 
         Args:
             records: Key, in hexadecimal digits, and what is kept under it.
@@ -219,6 +221,9 @@ class Journal:
 
     def close(self) -> None:
         """Close the files; no record can be read after that."""
+        if self._own is not None:
+            with contextlib.suppress(OSError):
+                os.fsync(self._own)
         while self._files:
             os.close(self._files.pop())
         self._own = None

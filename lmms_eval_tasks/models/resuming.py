@@ -43,7 +43,7 @@ from video_reasoning.preprocessing.files import noted_content_id
 from video_reasoning.tasks import media, registry, sight, store
 from video_reasoning.tasks.llm.text_scorers import Kind
 from video_reasoning.tasks.models import quirks, responses
-from video_reasoning.tasks.models.ahead import ahead_of
+from video_reasoning.tasks.models.ahead import ahead_of, all_ours
 from video_reasoning.tasks.models.responses import (
     FRESH_VARIABLE,
     OF_COMMAND,
@@ -134,7 +134,10 @@ class _Keeper:
             _bar(self._lm, pending) as asked,
         ):
             if others:
-                _put(found, others, ask([instances[n] for n in others]))
+                theirs = [instances[n] for n in others]
+                whole = quirks.untiled(self._lm) if all_ours(theirs) else contextlib.nullcontext()
+                with whole:
+                    _put(found, others, ask(theirs))
             for batch, is_pending in zip(batches, pending, strict=True):
                 parts = [requests[n] for n in batch]
                 if is_pending:
@@ -505,7 +508,8 @@ def _clips_ahead(lm: Any) -> Iterator[None]:
 
     def with_clips(ask: Ask) -> Ask:
         def asked(requests: list[Any]) -> Sequence[Any]:
-            with ahead_of(lm, requests):
+            whole = quirks.untiled(lm) if all_ours(requests) else contextlib.nullcontext()
+            with ahead_of(lm, requests), whole:
                 return ask(requests)
 
         return asked

@@ -144,7 +144,7 @@ def _as_many_as_there_are() -> str:
 
     def replacement(original: Callable[..., Any]) -> Callable[..., Any]:
         def smart_nframes(ele: dict[str, Any], total_frames: int, *rest: Any, **more: Any) -> Any:
-            if (ele.get("nframes") or 0) > total_frames >= 2:
+            if (ele.get("nframes") or 0) >= total_frames >= 2:
                 ele = {**ele, "nframes": total_frames // 2 * 2}  # it takes even numbers only
             return original(ele, total_frames, *rest, **more)
 
@@ -165,7 +165,7 @@ def _replace(
     replacement: Callable[[Callable[..., Any]], Callable[..., Any]],
     otherwise: str,
 ) -> str:
-    """Replace a method of the harness once, if it still takes the parameters that are known.
+    """Replace another package's method or function once, if it still takes the known parameters.
 
     Returns:
         Why it was not replaced, in a sentence, or the empty text.

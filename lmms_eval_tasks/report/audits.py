@@ -114,12 +114,13 @@ class AuditPart:
         return list(dict.fromkeys(every))
 
     @property
-    def of_sample(self) -> dict[str, bool]:
-        """Tasks that were audited, and groups -> whether they ask the sample benchmark."""
-        return {
-            name: any(result.sample_benchmark for _, result in audited)
+    def of_sample(self) -> list[tuple[str, bool]]:
+        """Tasks and groups that were audited, and whether they ask the sample benchmark."""
+        return [
+            (name, result.sample_benchmark)
             for name, audited in self.top.items()
-        }
+            for _, result in audited
+        ]
 
     @property
     def refused(self) -> list[tuple[Audit, AuditResult]]:

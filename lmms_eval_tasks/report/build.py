@@ -113,8 +113,8 @@ class Report:
     @property
     def sample(self) -> str:
         """That numbers are of the sample benchmark; empty if none is."""
-        logged = {log.task: log.sample for log in self.logs}
-        return facts.sample_note({**(self.audit.of_sample if self.audit else {}), **logged})
+        audited = self.audit.of_sample if self.audit else []
+        return facts.sample_note([*audited, *((log.task, log.sample) for log in self.logs)])
 
     @property
     def stores(self) -> dict[str, dict[str, str]]:

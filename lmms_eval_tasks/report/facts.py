@@ -136,16 +136,16 @@ def _versions(runs: Sequence[Run]) -> list[str]:
     return said
 
 
-def sample_note(of_sample: Mapping[str, bool]) -> str:
+def sample_note(asked: Sequence[tuple[str, bool]]) -> str:
     """Say that tasks ask the sample benchmark; empty if none does.
 
     Args:
-        of_sample: Task -> whether it does.
+        asked: Tasks, and whether each does.
     """
-    tasks = [task for task, drawn in of_sample.items() if drawn]
+    tasks = list(dict.fromkeys(task for task, drawn in asked if drawn))
     if not tasks:
         return ""
-    which = "" if len(tasks) == len(of_sample) else f" in {', '.join(tasks)}"
+    which = "" if all(drawn for _, drawn in asked) else f" in {', '.join(tasks)}"
     return (
         f"SAMPLE BENCHMARK{which}: drawn shapes with known answers, not the released benchmarks. "
         "These numbers say nothing about a model's video reasoning and cannot be compared with "

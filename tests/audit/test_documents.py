@@ -282,6 +282,7 @@ def test_the_question_is_left_out_beside_options_as_text() -> None:
         (r"both=pair/(\w)_(\w)_", "both", ["a b", "", ""]),
         ("x=pair/[ab]_", "x", ["a_", "", ""]),
         (r"pair/(?=a)\w", "", ["a", "", ""]),
+        ("pair:=", "", ["a_b_1", "", "7"]),
     ],
 )
 def test_groups_of_questions(rule: str, name: str, groups: list[str]) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import Any
 
@@ -94,6 +95,10 @@ def test_a_plan_is_read_back(tmp_path: Path) -> None:
     plan = plan_of(tmp_path, ("ordered8", "original", "reordered2"), ("a", "b/c"), {"q": 3})
     write_plan(tmp_path / "plan.json", plan)
     assert read_plan(tmp_path / "plan.json") == plan
+    earlier = json.loads((tmp_path / "plan.json").read_text())
+    for text, groups in (("", ()), ("qid", ("qid",))):
+        (tmp_path / "plan.json").write_text(json.dumps({**earlier, "group_by": text}))
+        assert read_plan(tmp_path / "plan.json").group_by == groups
     with pytest.raises(AuditError, match="no audit in"):
         read_plan(tmp_path / "absent/plan.json")
     for text in ("{", "[]", "{}", '{"frames": 3}'):

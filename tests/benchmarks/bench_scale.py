@@ -81,7 +81,7 @@ def prepared(source: Path, count: int, folder: Path) -> None:
         rows[str(number)] = tvbench_question(key=f"{number:04}-00")
         place = release / "videos/object" / f"{number:04}-00.mp4"
         place.parent.mkdir(parents=True, exist_ok=True)
-        place.symlink_to(source)
+        shutil.copyfile(source, place)
     (release / "data").mkdir()
     (release / "data/direction.json").write_text(json.dumps(rows))
     prepare("tvbench", release, store_home=folder / f"home{count}", workers=1)

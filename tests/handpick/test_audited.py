@@ -85,6 +85,9 @@ def test_picks_reach_the_audit(folder: Path, tmp_path: Path) -> None:
     assert f"--picks {written}" in done.output.replace("\n", "")
     picks = [json.loads(each) for each in written.read_text().splitlines()]
     assert [(each["id"], each["frame"]) for each in picks] == [("b2", 39), ("q0", 5)]
+    # What people decided is not written over.
+    other = run("install", folder, written)
+    assert "is the file that picks are installed in" in str(other.exception)
     # The file is that of these tasks, not of a benchmark.
     other = run("agreement", "tvbench", out)
     assert "has picks for shapes, balls, not for tvbench" in str(other.exception)

@@ -13,6 +13,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 import numpy as np
 import pytest
 
+from video_reasoning.metrics import models as scorers
 from video_reasoning.metrics.generation import best_pair, judge_prompt, mean_pair
 from video_reasoning.metrics.models import ClipScorer, LlmJudge, ModelError
 
@@ -221,7 +222,7 @@ def test_a_model_that_is_not_there_is_one_clear_sentence(tmp_path, monkeypatch):
 
 
 def test_without_a_network_nothing_is_tried_again(clip_folder, tmp_path):
-    """A cached model is loaded without a question to the hub; one that is absent with one."""
+    """The hub is asked once: a cached model is loaded all the same, one that is absent refused."""
     cached = tmp_path / "hub/models--made--clip"
     shutil.copytree(clip_folder, cached / "snapshots/0")
     (cached / "refs").mkdir()
@@ -242,6 +243,26 @@ except ModelError as error:
     assert "not in the cache, and the hub does not answer" in done.stdout
     assert "give a local folder" in done.stdout
     assert "Retrying" not in done.stderr and "127.0.0.1" not in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("problem", "is_folder", "local"),
+    [("", False, False), ("off", False, True), ("off", True, False)],
+)
+def test_the_cache_alone_counts_only_without_the_hub(
+    tmp_path, monkeypatch, problem, is_folder, local
+):
+    """A cache may be filled in parts: a tokenizer without its vocabulary is loaded from it."""
+    asked = []
+
+    class Kind:
+        @staticmethod
+        def from_pretrained(model, *, local_files_only):
+            asked.append(local_files_only)
+
+    monkeypatch.setattr(scorers, "_unreachable", lambda model: problem)
+    scorers._load(Kind, str(tmp_path) if is_folder else "made/model")
+    assert asked == [local]
 
 
 @pytest.fixture

@@ -130,6 +130,9 @@ def test_the_paper_does_not_stand_beside_the_sample_benchmark(tmp_path: Path) ->
         "moves, some_model"
     ]
     assert report.sample.startswith("SAMPLE BENCHMARK in tvbench_tomato_direction: drawn")
+    released = result("tvbench_tomato_direction")  # a later audit of the same task
+    write_audit(tmp_path / "both" / "later", [released])
+    assert "in tvbench_tomato_direction: drawn" in build([tmp_path / "both"]).sample
 
 
 def test_json_has_the_audit(audited: Path, tmp_path: Path) -> None:

@@ -9,6 +9,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
 from pathlib import Path
+from string import ascii_uppercase
 from types import SimpleNamespace
 from typing import Any
 
@@ -176,6 +177,9 @@ def test_options_in(prompt: str, options: str) -> None:
 
 def test_one_line_of_options_keeps_their_texts() -> None:
     texts = {"A": "A red ball stops.", "B": "It falls. Badly.", "C": "Nothing."}
+    prompt = "Select: " + " ".join(f"{letter}. {text}" for letter, text in texts.items())
+    assert options_in(prompt) == texts
+    texts = {letter: f"Option {place}." for place, letter in enumerate(ascii_uppercase)}
     prompt = "Select: " + " ".join(f"{letter}. {text}" for letter, text in texts.items())
     assert options_in(prompt) == texts
 

@@ -22,7 +22,7 @@ from video_reasoning.preprocessing.conditions import Condition, condition_indice
 from video_reasoning.preprocessing.wanted import Wanted, gathered
 from video_reasoning.tasks import media, store
 from video_reasoning.tasks.errors import UserError
-from video_reasoning.tasks.models import ahead, quirks
+from video_reasoning.tasks.models import ahead, quirks, resuming
 from video_reasoning.tasks.prepare import clips as prepared
 from video_reasoning.tasks.tvbench import principles
 
@@ -102,6 +102,19 @@ def wait_for(folder: Path, count: int) -> list[Path]:
             return found
         time.sleep(0.05)
     raise AssertionError(f"{len(found)} of {count} clips are there")
+
+
+def test_the_frames_of_an_audit_are_not_cut_into_tiles(run: Any) -> None:
+    """As those of our own tasks; another's are left as they are."""
+    seen = []
+    run.lm.max_num = 12
+    run.lm.generate_until = lambda requests: seen.append(run.lm.max_num)
+    quirks.loaded("internvl3", simple=True)
+    quirks.built("pretrained=x")
+    with resuming._clips_ahead(run.lm):
+        run.lm.generate_until(run.instances)
+        run.lm.generate_until([*run.instances, SimpleNamespace(args=("", {}, print))])
+    assert seen == [1, 12] and run.lm.max_num == 12
 
 
 def test_the_frames_are_those_that_the_question_shows(

@@ -121,6 +121,7 @@ def test_a_reader_asks_for_no_more_frames_than_there_are(tmp_path: Path, wanted:
     pixels = fetch_video({"video": str(video), "nframes": wanted})
     assert [number_of(each) for each in _images(pixels)][-1] == 24
     assert len(pixels) == min(wanted, 24)  # an even number
+    assert vision_process.smart_nframes({"nframes": 15}, 15, 25.0) == 14
     with pytest.raises(ValueError, match="nframes should in interval"):
         # Once this fails, the reader is right and the workaround can go (docs/upstream.md).
         vision_process.smart_nframes.video_reasoning_original({"nframes": 32}, 25, 25.0)

@@ -173,7 +173,7 @@ def test_a_folder_called_like_a_task_does_not_hide_it(
     for folder in ("mine", "causalvqa_debug", "folder"):
         (tmp_path / folder).mkdir()
     for folder in ("mine", "folder"):
-        (tmp_path / folder / "task.yaml").write_text("task: mine\noutput_type: generate_until\n")
+        (tmp_path / folder / "task.yaml").write_text("task: mine  # ours\noutput_type: x\n")
     run = argparse.Namespace(include_path="mine", tasks=name, output_path=None)
     monkeypatch.setattr(launcher, "_data_is_there", lambda arguments: True)
     module = stand_in(

@@ -353,6 +353,7 @@ def test_a_command_is_known_by_what_it_asks_of_which_model(
         command(model_args=f"api_key=2,pretrained={checkpoint}"),
         command(model_args={"pretrained": checkpoint}),
         command(model_args=given, output_path="elsewhere", batch_size=4, verbosity="DEBUG"),
+        command(model_args=given, tasks=f"{TASK},{TASK}"),  # as the launcher may name it
     ]
     assert {responses.name_of(each) for each in same} == {name}
     others = [

@@ -55,7 +55,7 @@ def options_in(prompt: str) -> dict[str, str]:
     options: dict[str, str] = {}
     rest = re.search(r"(?:^|[\s:])A\.\s+(.*)", prompt)
     text = rest.group(1) if rest else ""
-    for letter, following in pairwise(ascii_uppercase):
+    for letter, following in pairwise(f"{ascii_uppercase}\n"):
         if text:
             option, *others = re.split(rf"\s{following}\.\s+", text, maxsplit=1)
             options[letter] = option.strip()
