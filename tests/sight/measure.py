@@ -266,6 +266,8 @@ def _probe(
     with (place / "output.txt").open("wb") as stream:
         os.dup2(stream.fileno(), 1)
         os.dup2(stream.fileno(), 2)
+    # Renews torch's threads; two threads of a loader that do so at once fail now and then.
+    importlib.import_module("torch").set_num_threads(1)
     asking.ANSWER_TOKENS = 1
     if stand_in:
         getattr(stand_ins, stand_in)()
