@@ -9,7 +9,7 @@ from __future__ import annotations
 import fnmatch
 import os
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 from importlib.util import find_spec
@@ -132,6 +132,9 @@ def harness_folder() -> Path | None:
     return Path(found.origin).parent if found and found.origin else None
 
 
+_DEFINED = re.compile(r"^(?:task|group):[ \t]*['\"]?([\w.-]+)", re.MULTILINE)
+
+
 def unknown(names: Iterable[str], include_paths: Iterable[str] = ()) -> list[str]:
     """Say which names in ``--tasks`` nothing has, a sentence each with the nearest names.
 
@@ -147,35 +150,31 @@ def unknown(names: Iterable[str], include_paths: Iterable[str] = ()) -> list[str
         for name in names
         if name not in our_tasks() and "*" not in name and not Path(name).exists()
     }
-    harness = harness_folder()
     # Another plugin may bring tasks, too.
-    if not sought or harness is None or os.environ.get("LMMS_EVAL_PLUGINS"):
+    if not sought or harness_folder() is None or os.environ.get("LMMS_EVAL_PLUGINS"):
         return []
     named = set(our_tasks())
-    for folder in (harness / "tasks", *map(Path, include_paths)):
-        for path in folder.rglob("*.yaml"):
-            text = path.read_text(encoding="utf-8", errors="replace")
-            sought -= {
-                name for name in sought if re.search(rf"(?<!\w){re.escape(name)}(?!\w)", text)
-            }
-            if not sought:
-                return []
-            named.update(re.findall(r"^(?:task|group):[ \t]*([\w.-]+)", text, re.MULTILINE))
+    for text in _yamls(include_paths):
+        sought -= {name for name in sought if re.search(rf"(?<!\w){re.escape(name)}(?!\w)", text)}
+        if not sought:
+            return []
+        named.update(_DEFINED.findall(text))
     return [f"There is no task {name}{did_you_mean(name, named)}" for name in sorted(sought)]
 
 
 def is_defined(name: str, include_paths: Iterable[str] = ()) -> bool:
     """Tell whether a YAML of ours, of the user or of the harness is a task or group of a name."""
-    harness = harness_folder()
-    folders = [*map(Path, include_paths), *([harness / "tasks"] if harness else [])]
-    line = re.compile(
-        rf"^(?:task|group):[ \t]*(['\"]?){re.escape(name)}\1[ \t]*(?:#.*)?$", re.MULTILINE
-    )
     return name in our_tasks() or any(
-        line.search(path.read_text(encoding="utf-8", errors="replace"))
-        for folder in folders
-        for path in folder.rglob("*.yaml")
+        name in _DEFINED.findall(text) for text in _yamls(include_paths)
     )
+
+
+def _yamls(include_paths: Iterable[str]) -> Iterator[str]:
+    """Read the YAMLs of the user and of the harness."""
+    harness = harness_folder()
+    for folder in (*map(Path, include_paths), *([harness / "tasks"] if harness else [])):
+        for path in folder.rglob("*.yaml"):
+            yield path.read_text(encoding="utf-8", errors="replace")
 
 
 def missing_data(names: Iterable[str]) -> list[str]:

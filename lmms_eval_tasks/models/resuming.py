@@ -135,8 +135,7 @@ class _Keeper:
         ):
             if others:
                 theirs = [instances[n] for n in others]
-                whole = quirks.untiled(self._lm) if all_ours(theirs) else contextlib.nullcontext()
-                with whole:
+                with _untiled(self._lm, theirs):
                     _put(found, others, ask(theirs))
             for batch, is_pending in zip(batches, pending, strict=True):
                 parts = [requests[n] for n in batch]
@@ -198,10 +197,11 @@ class _Keeper:
         return _everywhere(pending) if _in_step(self._lm) else pending
 
     def _ask(self, ask: Ask, batch: Sequence[_Request], *, alone: bool) -> Sequence[Any]:
-        questions = len({id(request.instance) for request in batch})
+        instances = [request.instance for request in batch]
+        questions = len({*map(id, instances)})
         quiet = contextlib.nullcontext() if alone else _quiet()
-        with quiet, sight.watching(questions), quirks.untiled(self._lm):
-            responses = ask([request.instance for request in batch])
+        with quiet, sight.watching(questions), _untiled(self._lm, instances):
+            responses = ask(instances)
         kept = []
         for request, response in zip(batch, responses, strict=False):
             if request.padding:
@@ -508,8 +508,7 @@ def _clips_ahead(lm: Any) -> Iterator[None]:
 
     def with_clips(ask: Ask) -> Ask:
         def asked(requests: list[Any]) -> Sequence[Any]:
-            whole = quirks.untiled(lm) if all_ours(requests) else contextlib.nullcontext()
-            with ahead_of(lm, requests), whole:
+            with ahead_of(lm, requests), _untiled(lm, requests):
                 return ask(requests)
 
         return asked
@@ -519,6 +518,11 @@ def _clips_ahead(lm: Any) -> Iterator[None]:
             if hasattr(lm, name):
                 stack.enter_context(_replaced(lm, name, with_clips(getattr(lm, name))))
         yield
+
+
+def _untiled(lm: Any, instances: Sequence[Any]) -> contextlib.AbstractContextManager[None]:
+    """Let a model leave frames in one piece, if it is asked nothing but what this package shows."""
+    return quirks.untiled(lm) if all_ours(instances) else contextlib.nullcontext()
 
 
 @contextlib.contextmanager

@@ -190,8 +190,13 @@ def check(results: Sequence[Path]) -> Checked:
             faults += [f"{task} ({run.label}): {fault}" for fault in found]
             if items:
                 models.setdefault((run.model, name), []).extend(_rows(run.model, task, items))
+    names = Counter(name for _, name in models)  # two classes may have one checkpoint
     return Checked(
-        {name: [*rows, *_pooled(model, rows)] for (model, name), rows in models.items()}, faults
+        {
+            name if names[name] == 1 else f"{name} ({model})": [*rows, *_pooled(model, rows)]
+            for (model, name), rows in models.items()
+        },
+        faults,
     )
 
 

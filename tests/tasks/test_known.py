@@ -132,6 +132,15 @@ def test_an_observer_that_looks_passes(tmp_path: Path, capsys: pytest.CaptureFix
     assert all(f"  {evidence} " in printed for _, evidence in rows)
 
 
+def test_two_classes_with_one_checkpoint_are_both_shown(tmp_path: Path) -> None:
+    for model, date in (("chat", "20261122_080000"), ("simple", "20261122_090000")):
+        options = {"checkpoint": "org/model", "date": date}
+        write(tmp_path, model, "blackswan_detective_mcq", detective(), looks, **options)
+    done = CliRunner().invoke(app, ["check-sample", str(tmp_path / "out"), "--format", "json"])
+    names = [f"org/model (pretrained=org/model) ({model})" for model in ("chat", "simple")]
+    assert [*json.loads(done.output)["models"]] == names
+
+
 def test_an_observer_that_knows_the_hidden_part_fails(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
